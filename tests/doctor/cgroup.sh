@@ -35,7 +35,7 @@ if [[ $tree ]] && cgroup_made "davylamp-stranger-$$.service" 2>/dev/null; then
 	check "nothing of it has entered the cgroup" test ! -s "$work/entered"
 	check "none of its children waits there" test "$(members)" = "$service "
 	check "that it is frozen is a finding" found access.frozen failure '.evidence | test("davylamp-stranger.*is frozen: no process in it runs")'
-	check "with its fix" found access.frozen failure '.fix | test("cgroup.freeze that has 1")'
+	check "with its fix" found access.frozen failure '.fix | test("cgroup.freeze file that contains 1")'
 	check "the files were opened outside of it" found access.open ok '.evidence | test("has opened it; it is")'
 	stranger 0
 	of_service

@@ -45,8 +45,8 @@ at_pci power/control auto
 service_runs "${radv[@]}"
 of_service
 umount "$LAB_ROOT/proc/cmdline"
-check "a parameter that did not take" found driver.parameters warning '.about == "amdgpu.runpm" and (.evidence | test("says .0., the kernel has .-1."))'
-check "a typing error" found driver.parameters warning '.about == "amdgpu.cwsr_enabel" and (.evidence | test("no parameter of that name"))'
+check "a parameter that did not take" found driver.parameters warning '.about == "amdgpu.runpm" and (.evidence | test("sets .0., but the kernel has .-1."))'
+check "a typing error" found driver.parameters warning '.about == "amdgpu.cwsr_enabel" and (.evidence | test("no parameter of this name"))'
 check "one that the driver has cut is in order" found driver.parameters ok '.about == "amdgpu.lockup_timeout"'
 check "so is another way to write a number" found driver.parameters ok '.about == "amdgpu.vm_size"'
 check "and a quoted one" found driver.parameters ok '.about == "amdgpu.gpu_recovery" and (.evidence | test("modprobe.d/gpu.conf"))'

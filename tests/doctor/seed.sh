@@ -23,7 +23,7 @@ dies() {
 }
 check "while its library is loaded: stage load, with the signal" dies load 'test("died by SIGILL in stage load, in libggml-hip.so")'
 check "in its runtime'\''s init: stage init, and what it said" dies init \
-	'test("died by SIGABRT in stage init, in libamdhip64.so.6 .*it said: stand-in: assertion failed")'
+	'test("died by SIGABRT in stage init, in libamdhip64.so.6 .*its output: stand-in: assertion failed")'
 check "the layers below are proven healthy" concludes 1 '.proven == "driver, device files, permissions, Vulkan, the engine'\''s Vulkan, ROCm"'
 check "and what is known of it in the field" concludes 1 '.text | test("known: ROCm 6.4.*ollama#12915")'
 check "the statement names the backend and the GPU" concludes 1 '.text | test("the engine.s ROCm backend is at fault on gfx906")'
@@ -32,7 +32,7 @@ check "and the policy: Vulkan on this GPU for this engine" concludes 1 \
 check "a fault with the device open: stage device" dies device 'test("died by SIGSEGV in stage device, in libamdhip64.so.6")'
 check "a fault with device memory mapped: stage memory" dies memory 'test("died by SIGSEGV in stage memory, in libamdhip64.so.6")'
 check "an exit with a status: its number, its words, escapes shown" dies exit \
-	'test("ended with status 3 in stage device.*no kernel image is available\\\\x1b")'
+	'test("exited with status 3 in stage device.*no kernel image is available\\\\x1b")'
 check "no device, and no word" dies ok 'test("found no device in stage device")'
 began=$SECONDS
 service_runs "${radv[@]}" STANDIN_HIP=hang

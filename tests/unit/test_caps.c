@@ -72,7 +72,7 @@ static void a_region_is_capped_read_back_and_given_back(void **state)
 	assert_int_equal(davy_undo(&cap, BOOT, why), 0);
 	assert_string_equal(file_text(cap.file), REGION " 8589934592\n");
 	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* once is enough */
-	assert_string_equal(why, "the value is not ours (any more)");
+	assert_string_equal(why, "the value was changed by others");
 }
 
 static void a_region_that_is_not_listed_is_at_its_default(void **state)
@@ -162,10 +162,10 @@ static void an_absent_controller_is_named(void **state)
 	assert_non_null(strstr(why, "no dmem controller"));
 	assert_int_equal(davy_cap_plan("/user.slice", DAVY_CAP_CPU_MAX, "", 500, &cap, why),
 			 -ENOTSUP);
-	assert_non_null(strstr(why, "not on the cgroup v2 tree"));
+	assert_non_null(strstr(why, "not available in cgroup v2"));
 	assert_int_equal(davy_cap_plan("/user.slice", DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why),
 			 -ENOTSUP);
-	assert_non_null(strstr(why, "not handed down to this cgroup"));
+	assert_non_null(strstr(why, "not enabled for this cgroup"));
 	assert_int_equal(davy_cap_plan("/none", DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why), -ENOENT);
 	assert_int_equal(davy_caps_possible("/user.slice"), 0);
 	assert_int_equal(davy_caps_possible("/none"), 0);
@@ -217,7 +217,7 @@ static void another_boot_has_undone_all(void **state)
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
 	assert_int_equal(davy_value_set(&cap), 0);
 	assert_int_equal(davy_undo(&cap, BOOT, why), 1);
-	assert_string_equal(why, "the host was booted since");
+	assert_string_equal(why, "the host was rebooted since");
 	assert_string_equal(file_text(cap.file), REGION " 4294967296\n");
 }
 
@@ -265,7 +265,7 @@ static void a_stopped_process_goes_on_and_a_stranger_with_its_number_does_not(vo
 	kill(pid, SIGSTOP);
 	assert_true(comes_to(pid, 'T'));
 	assert_int_equal(davy_undo(&hold, "", why), 1);
-	assert_string_equal(why, "its process is gone");
+	assert_string_equal(why, "its process has ended");
 	assert_int_equal(state_of(pid), 'T');
 	hold.start_ticks--;
 	assert_int_equal(davy_undo(&hold, "", why), 0);
@@ -308,7 +308,7 @@ static void a_frozen_cgroup_is_thawed_unless_others_froze_it(void **state)
 	freeze(&c, "1");
 	hold.old_value[0] = '1';
 	assert_int_equal(davy_undo(&hold, "", why), 1);
-	assert_string_equal(why, "somebody else had frozen it before");
+	assert_string_equal(why, "it was frozen by others before");
 	freeze(&c, "0");
 	end(pid);
 	davy_cgroup_remove(&c);

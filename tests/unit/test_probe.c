@@ -117,7 +117,7 @@ static void how_it_ended_goes_before_what_it_said(void **state)
 	f = judged((struct davy_probe_end){ .overflow = true, .signal = SIGKILL }, HEALTHY);
 	assert_int_equal(f.kind, DAVY_PROBE_GARBAGE);
 	f = judged((struct davy_probe_end){ .timed_out = true, .stuck = true }, STAGES);
-	assert_non_null(strstr(f.text, "sits in the kernel"));
+	assert_non_null(strstr(f.text, "blocked in the kernel"));
 	davy_probe_not_started(-ENOENT, &f);
 	assert_int_equal(f.kind, DAVY_PROBE_MISSING);
 }
@@ -130,7 +130,7 @@ static void its_last_words_are_told_and_shown(void **state)
 
 	(void)state;
 	davy_probe_judge(&end, STAGES, strlen(STAGES), "first\nwhat(): \x1b[31mlost\n\n", &f);
-	assert_non_null(strstr(f.text, "it said: what(): \\x1b[31mlost"));
+	assert_non_null(strstr(f.text, "its output: what(): \\x1b[31mlost"));
 	memset(noise, '\x1b', sizeof(noise) - 1);
 	noise[sizeof(noise) - 1] = 0;
 	davy_probe_judge(&end, "", 0, noise, &f);
@@ -191,7 +191,7 @@ static void a_program_in_its_place_is_heard(void **state)
 	assert_int_equal(play("head -c 10000 /dev/urandom", 5000).kind, DAVY_PROBE_GARBAGE);
 	assert_int_equal(play("kill -SEGV $$", 5000).signal, SIGSEGV);
 	assert_non_null(
-		strstr(play("seq 100000 >&2; echo last >&2; exit 1", 5000).text, "it said: last"));
+		strstr(play("seq 100000 >&2; echo last >&2; exit 1", 5000).text, "its output: last"));
 	assert_int_equal(
 		play("[ \"$1\" = --stages ] && [ \"$2\" = vulkan ] || exit 9; exec echo x", 5000)
 			.exit,

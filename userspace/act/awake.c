@@ -7,7 +7,7 @@
 
 #include "act/caps.h"
 
-/* "0000:03:00.0"; what else has a dot and a slash in it does not come into a path. */
+/* "0000:03:00.0"; rejects all else, because the text becomes part of a path. */
 static bool is_pci_address(const char *text)
 {
 	return strlen(text) >= 12 && strlen(text) < DAVY_DEVICE_LEN &&

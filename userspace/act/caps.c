@@ -15,24 +15,24 @@
 #include "act/cgroup.h"
 
 #define TEXT_MAX      4096
-#define CPU_PERIOD_US 100000 /* the kernel's own default */
+#define CPU_PERIOD_US 100000 /* the kernel's default */
 #define NO_DMEM	      "no dmem controller (6.14, CONFIG_CGROUP_DMEM): VRAM cannot be "
-#define CPU_LEAST_US  1000 /* it takes no less */
+#define CPU_LEAST_US  1000 /* the kernel's minimum */
 
 static const struct {
 	const char *file;
 	const char *controller;
-	const char *absent; /* what to say where no cgroup has it */
+	const char *absent; /* message if no cgroup has the file */
 } caps[DAVY_CAP_COUNT] = {
 	[DAVY_CAP_DMEM_MAX] = { "dmem.max", "dmem", NO_DMEM "limited" },
 	[DAVY_CAP_DMEM_LOW] = { "dmem.low", "dmem", NO_DMEM "protected" },
 	[DAVY_CAP_MEMORY_HIGH] = { "memory.high", "memory",
-				   "the memory controller is not on the cgroup v2 tree" },
+				   "the memory controller is not available in cgroup v2" },
 	[DAVY_CAP_CPU_MAX] = { "cpu.max", "cpu",
-			       "the cpu controller is not on the cgroup v2 tree" },
+			       "the cpu controller is not available in cgroup v2" },
 };
 
-/* Only what the kernel shows as files; a database that others wrote could name anything. */
+/* Accepts only kernel files: the path may come from a manipulated database. */
 static int caps_path_of(char *path, size_t size, const char *file)
 {
 	if (strncmp(file, "/sys/", 5) != 0 || strstr(file, "/../"))
@@ -95,7 +95,7 @@ int davy_value_undo(const struct davy_intent *intent)
 		return 1;
 	if (!err)
 		err = write_value(intent, intent->old_value);
-	if (err == -ENODEV) /* the cgroup went meanwhile */
+	if (err == -ENODEV) /* the cgroup was removed meanwhile */
 		return 1;
 	if (!err)
 		err = davy_value_read(intent->file, intent->key, now);
@@ -116,7 +116,7 @@ static bool lists(const char *dir, const char *file, const char *word)
 	return false;
 }
 
-/* Why there is no such file in the cgroup. */
+/* Explains why the cgroup does not have the file. */
 static int absent(const char *mount, const char *dir, enum davy_cap cap, char why[DAVY_REASON_LEN])
 {
 	char path[PATH_MAX];
@@ -125,7 +125,7 @@ static int absent(const char *mount, const char *dir, enum davy_cap cap, char wh
 		return -ENOENT;
 	if (lists(mount, "cgroup.controllers", caps[cap].controller))
 		snprintf(why, DAVY_REASON_LEN,
-			 "the %s controller is not handed down to this cgroup "
+			 "the %s controller is not enabled for this cgroup "
 			 "(cgroup.subtree_control above it)",
 			 caps[cap].controller);
 	else
@@ -148,7 +148,7 @@ static void write_amount(enum davy_cap cap, uint64_t amount, char value[DAVY_INT
 	}
 }
 
-/* "max" is more than any number; of cpu.max it is the share, in millionths. */
+/* "max" is the largest number. For cpu.max: quota / period, in millionths. */
 static uint64_t amount_of(enum davy_cap cap, const char *value)
 {
 	uint64_t first, period;
@@ -171,7 +171,7 @@ static bool is_stricter(enum davy_cap cap, const struct davy_intent *intent)
 	return cap == DAVY_CAP_DMEM_LOW ? before >= after : before <= after;
 }
 
-/* A dmem file need not list a region that is at its default; dmem.capacity lists all there are. */
+/* A dmem file may omit a region with the default value; dmem.capacity lists all regions. */
 static int read_old(const char *mount, enum davy_cap cap, struct davy_intent *intent)
 {
 	char file[PATH_MAX + 16], capacity[DAVY_INTENT_VALUE];

@@ -13,9 +13,9 @@
 
 #include "lib/file.h"
 
-#define BESIDE "davylamp-supervisor" /* where a supervisor moves to make room */
+#define BESIDE "davylamp-supervisor" /* a supervisor moves here to empty its group */
 
-/* The first cgroup2 mount: also on hybrid hosts, where it lies beside the v1 trees. */
+/* The first cgroup2 mount; hybrid hosts also have v1 hierarchies. */
 int davy_cgroup_mount(char *ret_mount, size_t size)
 {
 	char path[PATH_MAX], line[PATH_MAX], type[64], where[PATH_MAX];
@@ -129,7 +129,7 @@ int davy_cgroup_enter(const struct davy_cgroup *cgroup)
 	return davy_write_file(path, "0");
 }
 
-/* The memory controller of the groups in "above". -EBUSY: processes live in it. */
+/* Enables the memory controller for the groups in "above". -EBUSY: it contains processes. */
 static int turn_on(const char *above)
 {
 	char path[PATH_MAX + 32], text[512];
@@ -141,7 +141,7 @@ static int turn_on(const char *above)
 	return davy_write_file(path, "+memory");
 }
 
-/* Out of "above", into a group beside the engine's, when nobody else is there. */
+/* Moves this process from "above" to a group beside the engine's, if it is alone there. */
 static int cgroup_make_room(const char *above)
 {
 	char path[PATH_MAX + 64], text[64], own[16];
@@ -192,7 +192,7 @@ void davy_cgroup_kill(const struct davy_cgroup *cgroup)
 void davy_cgroup_remove(struct davy_cgroup *cgroup)
 {
 	if (cgroup->dir[0])
-		rmdir(cgroup->dir); /* -EBUSY: somebody still lives in it, it goes with him */
+		rmdir(cgroup->dir); /* -EBUSY: it has processes; removed later */
 	cgroup->dir[0] = 0;
 }
 
@@ -210,7 +210,7 @@ static bool is_supervisors(const char *name)
 	return digits[0] && !digits[strspn(digits, "0123456789")];
 }
 
-/* rmdir(2) refuses a group in which a process lives. */
+/* rmdir(2) refuses a group with processes. */
 static int prune_at(int above_fd, const char *name, int depth)
 {
 	int fd = openat(above_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -244,7 +244,7 @@ int davy_cgroup_prune(const char *dir)
 		return errno == ENOENT ? 0 : -errno;
 	err = prune_at(fd, slash + 1, 0);
 	if (!err)
-		unlinkat(fd, BESIDE, AT_REMOVEDIR); /* where it had made room */
+		unlinkat(fd, BESIDE, AT_REMOVEDIR); /* see cgroup_make_room() */
 	return err;
 }
 

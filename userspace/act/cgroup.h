@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A cgroup v2 group of its own for a supervised engine, and the way to any. */
+/* Creates a cgroup v2 group for a supervised engine, and opens groups. */
 #ifndef DAVY_CGROUP_H
 #define DAVY_CGROUP_H
 
@@ -11,13 +11,13 @@
 #define DAVY_CGROUP_EXEC "davylamp-exec-" /* and the supervisor's pid */
 
 struct davy_cgroup {
-	char dir[PATH_MAX];  /* where it lies in the file system, "" when there is none */
-	char path[PATH_MAX]; /* as /proc/PID/cgroup tells it */
+	char dir[PATH_MAX];  /* directory, "" if none */
+	char path[PATH_MAX]; /* as in /proc/PID/cgroup */
 };
 
 /*
- * Makes a group "name" below this process's own. -ENOTSUP without cgroup v2, -EACCES or -EROFS when
- * not allowed: the caller goes on without.
+ * Makes a group "name" below this process's group. -ENOTSUP: no cgroup v2; -EACCES or -EROFS: not
+ * permitted. The caller continues without.
  */
 int davy_cgroup_make(const char *name, struct davy_cgroup *ret_cgroup);
 
@@ -25,41 +25,40 @@ int davy_cgroup_make(const char *name, struct davy_cgroup *ret_cgroup);
 int davy_cgroup_mount(char *ret_mount, size_t size);
 
 /*
- * The directory of the group that /proc/PID/cgroup tells as "path", there or not. -EDEADLK when the
- * calling process lives in it or below it: who froze it could not thaw it.
+ * The directory of group "path" (as in /proc/PID/cgroup), which need not exist. -EDEADLK: the
+ * calling process is in it or below it, and could not thaw what it froze.
  */
 int davy_cgroup_dir(const char *path, char *ret_dir, size_t size);
 
 /* The same, opened. */
 int davy_cgroup_open(const char *path);
 
-/* One below another; nothing is made, and nothing said, when there is no other. */
+/* Makes a group below another. Without the other it does nothing. */
 void davy_cgroup_make_below(const struct davy_cgroup *above, const char *name,
 			    struct davy_cgroup *ret_cgroup);
 
-/* Whether "path" is that group or one below it; both as /proc/PID/cgroup tells them. */
+/* Whether "path" is that group or one below it; both as in /proc/PID/cgroup. */
 bool davy_cgroup_holds(const char *group, const char *path);
 
 /*
- * Sets memory.max. Where the group above has not turned the controller on, it is, and for that the
- * calling process moves below it, if it is alone there. -ENOTSUP: no controller here; -EBUSY: there
- * are others.
+ * Sets memory.max. Enables the controller in the group above if necessary: for this the calling
+ * process moves to a subgroup, if it is alone there. -ENOTSUP: no controller; -EBUSY: other
+ * processes are there.
  */
 int davy_cgroup_memory_max(const struct davy_cgroup *cgroup, uint64_t bytes);
 
-/* Puts the calling process in. */
+/* Moves the calling process into the group. */
 int davy_cgroup_enter(const struct davy_cgroup *cgroup);
 /* Ends all processes in it (cgroup.kill, since 5.14); does nothing without a group. */
 void davy_cgroup_kill(const struct davy_cgroup *cgroup);
 void davy_cgroup_remove(struct davy_cgroup *cgroup);
 
 /*
- * Groups of davylamp exec whose supervisor was killed. Only empty groups go, and only those that a
- * supervisor makes: davylamp-exec-PID, with numbered ones below it.
+ * Removes groups of 'davylamp exec' whose supervisor was killed: only empty ones named
+ * davylamp-exec-PID, and numbered ones below them. davy_cgroup_prune: this group; 0: removed.
  */
-/* The group that lies there; 0: it is gone. */
 int davy_cgroup_prune(const char *dir);
-/* All beside the calling process. */
+/* All groups beside that of the calling process. */
 void davy_cgroup_sweep(void);
 
 #endif

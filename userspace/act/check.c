@@ -9,7 +9,7 @@
 
 #include "act/probe_run.h"
 
-#define SPARE_MS 3000 /* the probe's own limits come first; this one is for a probe that hangs */
+#define SPARE_MS 3000 /* the probe's limits expire first; this is for a probe that hangs */
 
 static int check_number(const json_t *object, const char *key, json_int_t max,
 			json_int_t *ret_value)
@@ -88,7 +88,7 @@ const char *davy_check_api(enum davy_engine engine, enum davy_role role)
 		return "ollama";
 	case DAVY_ENGINE_LLAMA_SERVER:
 		return role == DAVY_ROLE_MANAGER ? "openai"
-						 : "llama"; /* a router asks which model */
+						 : "llama"; /* a router needs the model's name */
 	case DAVY_ENGINE_VLLM:
 	case DAVY_ENGINE_SGLANG:
 	case DAVY_ENGINE_LOCALAI:

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks an engine for one token through davylamp-probe: a child without privileges that speaks HTTP,
- * so that the agent never does. Its answer is one line; a crash, a hang or garbage is an answer
- * too.
+ * Asks an engine for one token through davylamp-probe, a child without privileges: the agent speaks
+ * no HTTP. A crash, a hang or an invalid answer of the probe is also a result.
  */
 #ifndef DAVY_CHECK_H
 #define DAVY_CHECK_H
@@ -15,29 +14,29 @@
 struct davy_check_result {
 	uint16_t health_status;
 	uint16_t completion_status;
-	uint32_t token_count; /* 1 for a daemon that is up and holds no model to ask for one */
+	uint32_t token_count; /* 1 also for a daemon that runs without a loaded model */
 	uint32_t completion_ms;
-	int error; /* -errno when the probe itself failed; "why" then says how */
+	int error; /* -errno: the probe failed; "why" has the reason */
 	char why[DAVY_PROBE_TEXT_MAX];
 };
 
 struct davy_check_request {
 	uint16_t port;
 	const char *api;     /* of davy_check_api */
-	const char *model;   /* of a daemon that may have none loaded; NULL or "": unknown */
-	uint32_t wait_ms;    /* how long the engine may take to come up; 0: it is up */
+	const char *model;   /* NULL or "": unknown */
+	uint32_t wait_ms;    /* time limit for the engine's start; 0: it runs */
 	uint32_t timeout_ms; /* of the completion */
 	void (*done)(void *arg, const struct davy_check_result *result);
 	void *arg;
 };
 
-/* What davylamp-probe calls the API of an engine. */
+/* davylamp-probe's name for the API of an engine. */
 const char *davy_check_api(enum davy_engine engine, enum davy_role role);
 
-/* "program" is davylamp-probe's path. "done" is called once, from the loop, unless this fails. */
+/* "program": davylamp-probe's path. On success "done" is called once, from the loop. */
 int davy_check_start(sd_event *loop, const char *program, const struct davy_check_request *request);
 
-/* Reads the probe's line; -EBADMSG when it is not what the probe says. */
+/* Parses the probe's line; -EBADMSG: not valid. */
 int davy_check_parse(const char *text, size_t size, struct davy_check_result *ret_result);
 
 #endif

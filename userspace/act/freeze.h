@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stopping and continuing: a cgroup by its freezer, or a process and its descendants by SIGSTOP.
- * No heap and no waiting: the guard calls this while something stands still. Processes are held by
- * pidfds that were compared with their start times, so that a number used again harms nobody.
+ * Freezes and thaws: a cgroup by its freezer, or a process with its descendants by SIGSTOP. No heap
+ * and no waiting, because the guard uses it. Processes are held by pidfds whose start times were
+ * compared, so that a reused pid is never signalled.
  */
 #ifndef DAVY_FREEZE_H
 #define DAVY_FREEZE_H
@@ -12,19 +12,19 @@
 
 #define DAVY_TREE_MAX 32 /* processes; a larger tree is refused */
 
-/* Opens cgroup.freeze of the open directory for both functions below; -errno. */
+/* Opens cgroup.freeze in the open directory, for the two functions below; -errno. */
 int davy_freezer_open(int dir_fd);
 
-/* Needs no further descriptor; -ENODEV when the cgroup was removed. */
+/* Needs no new descriptor. -ENODEV: the cgroup was removed. */
 int davy_freezer_write(int fd, bool freeze);
 
 /* 1, 0 or -errno. */
 int davy_freezer_wants_frozen(int fd);
 
-/* Writes cgroup.freeze of the open directory; -ENODEV or -ENOENT when the cgroup was removed. */
+/* Writes cgroup.freeze in the open directory. -ENODEV or -ENOENT: the cgroup was removed. */
 int davy_cgroup_freeze(int dir_fd, bool freeze);
 
-/* What cgroup.freeze asks for: 1, 0 or -errno. Whether all tasks follow, cgroup.events tells. */
+/* The wanted state (cgroup.freeze): 1, 0 or -errno. cgroup.events has the actual state. */
 int davy_cgroup_wants_frozen(int dir_fd);
 
 struct davy_cgroup_events {
@@ -32,7 +32,7 @@ struct davy_cgroup_events {
 	bool populated;
 };
 
-/* From an open cgroup.events; -ENODEV when the cgroup was removed. */
+/* Reads an open cgroup.events. -ENODEV: the cgroup was removed. */
 int davy_cgroup_events_read(int events_fd, struct davy_cgroup_events *ret_events);
 
 struct davy_tree_process {
@@ -41,34 +41,31 @@ struct davy_tree_process {
 	uint64_t start_ticks;
 };
 
-/* The first is the root; a child comes after its parent. */
+/* The first is the root; children follow their parents. */
 struct davy_tree {
 	uint32_t count;
 	struct davy_tree_process process[DAVY_TREE_MAX];
 };
 
-/*
- * Takes the process with this identity as root. -ESRCH when it is gone or somebody else has its
- * number.
- */
+/* Takes the process with this identity as root. -ESRCH: it has ended, or the pid was reused. */
 int davy_tree_open(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks);
 
 /*
- * Stops the root, then all descendants, looking again until nobody new appears. -ESRCH: the root is
- * gone; -E2BIG: too many. What was stopped stays stopped on an error: the caller continues it.
+ * Stops the root, then all descendants, until no new ones appear. -ESRCH: the root has ended;
+ * -E2BIG: too many. On an error processes may stay stopped: the caller must continue them.
  */
 int davy_tree_stop(struct davy_tree *tree);
 
-/* 1 when all threads of all its living processes stand still, 0 not yet, -errno not to be seen. */
+/* 1: all threads of all its processes are stopped; 0: not yet; -errno: unknown. */
 int davy_tree_stopped(const struct davy_tree *tree);
 
-/* 1 when somebody has stopped, or traces, the root; 0; -ESRCH. */
+/* 1: the root is stopped or traced; 0: not; -ESRCH. */
 int davy_tree_root_stopped(const struct davy_tree *tree);
 
 /* SIGCONT to all, the descendants first. */
 void davy_tree_continue(const struct davy_tree *tree);
 
-/* Adds the descendants that there are now, stopping nobody: what a dead guard may have stopped. */
+/* Adds the current descendants without stopping them, to undo the stop of a dead guard. */
 int davy_tree_find(struct davy_tree *tree);
 
 void davy_tree_close(struct davy_tree *tree);

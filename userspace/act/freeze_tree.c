@@ -13,7 +13,7 @@
 
 #include "lib/file.h"
 
-#define PASSES	 8 /* whoever forks faster than it is stopped is not stopped */
+#define PASSES	 8 /* a tree that forks faster cannot be stopped */
 #define DIR_SIZE 32768
 
 struct stat_line {
@@ -30,7 +30,7 @@ struct entry64 {
 	char name[];
 };
 
-/* The name in parentheses may hold anything: what follows its last one counts. */
+/* The name in parentheses may contain anything: parse after the last ')'. */
 static int read_stat(const char *path, struct stat_line *ret_line)
 {
 	char text[1024], *at, *save = NULL;
@@ -72,7 +72,7 @@ static bool halted(const struct stat_line *line)
 	return line->state == 'T' || line->state == 't';
 }
 
-/* The pidfd first, then who it is: nobody can take the number in between. */
+/* Opens the pidfd first, then compares the identity: no reuse in between. */
 static int freeze_tree_take(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
 {
 	struct davy_tree_process *p = &tree->process[tree->count];
@@ -131,8 +131,8 @@ static int each_number(const char *path, int (*visit)(void *arg, uint32_t number
 }
 
 /*
- * Asked after a stat line was read: a living pidfd means that the number was its own then. One
- * whose process was waited for may be a stranger's by now.
+ * Call after reading a stat line: a living pidfd proves that the line was of that process. The pid
+ * of a reaped process may have been reused.
  */
 static bool freeze_tree_has(const struct davy_tree *tree, uint32_t pid)
 {
@@ -168,7 +168,7 @@ static int on_process(void *arg, uint32_t pid)
 	return 0;
 }
 
-/* Its processes that have ended make room; the root stays. */
+/* Drops ended processes; keeps the root. */
 static void forget_ended(struct davy_tree *tree)
 {
 	uint32_t kept = 1;
@@ -234,7 +234,7 @@ int davy_tree_stopped(const struct davy_tree *tree)
 		int err;
 
 		if (freeze_tree_send(&tree->process[i], 0))
-			continue; /* it has ended */
+			continue; /* ended */
 		snprintf(path, sizeof(path), "/proc/%u/task", pid);
 		err = each_number(path, on_thread, &pid);
 		if (err && err != -ENOENT)
@@ -251,7 +251,9 @@ int davy_tree_root_stopped(const struct davy_tree *tree)
 	if (!err)
 		err = freeze_tree_ended(&line)
 			      ? -ESRCH
-			      : freeze_tree_send(&tree->process[0], 0); /* nobody may wait for it */
+			      : freeze_tree_send(
+					&tree->process[0],
+					0); /* a zombie that was not reaped counts as ended */
 	return err ? err : halted(&line);
 }
 

@@ -24,10 +24,7 @@ int davy_guard_start(struct davy_guard *guard, const char *program)
 	DAVY_FD far = pair[1];
 	DAVY_FD own = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	const int fds[] = { far, own }; /* become DAVY_GUARD_FD and DAVY_GUARD_AGENT_FD */
-	/*
-	 * In a session of its own: a terminal's signals and kill(-group) for the agent are not
-	 * for it.
-	 */
+	/* In its own session: no signals of a terminal, no kill(-group) meant for the agent. */
 	const struct davy_child_spec spec = { .path = program,
 					      .argv = argv,
 					      .stdio = { DAVY_CHILD_NULL, DAVY_CHILD_NULL,
@@ -86,7 +83,7 @@ void davy_guard_stop(struct davy_guard *guard)
 	struct davy_child child = { .pid = guard->pid, .pidfd = guard->pidfd };
 
 	if (guard->fd >= 0) {
-		shutdown(guard->fd, SHUT_RDWR); /* a child of ours may have a copy of it */
+		shutdown(guard->fd, SHUT_RDWR); /* a child of ours may have a copy */
 		close(guard->fd);
 	}
 	if (!davy_child_wait(&child, STOP_MS, NULL))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guard: a small process that alone freezes, so that what is frozen thaws whoever dies. It
- * thaws at the end of the lease, at an order, at the agent's end and at SIGTERM, and looks whether
- * it did. A standby that shares its table and its descriptors thaws all when the guard is killed,
- * or does not do so in time.
+ * The guard: a small process that alone freezes, so that frozen workloads thaw whichever process
+ * dies. It thaws at the end of the lease, on an order, at the agent's end and on SIGTERM, and
+ * verifies the thaw. A standby shares its table and descriptors. It thaws all if the guard is
+ * killed or is late.
  *
  * The agent starts davylamp-guard with one end of a SOCK_SEQPACKET pair as descriptor 3 and a pidfd
- * of the agent as descriptor 4; each packet is one struct below, from the same program at both
- * ends. It keeps no log: a reader of stderr that stands still would hold up the thaw.
+ * of the agent as descriptor 4. Each packet is one struct below; both ends are of the same build.
+ * The guard does not log: a reader of stderr that does not read would delay the thaw.
  */
 #ifndef DAVY_GUARD_ORDER_H
 #define DAVY_GUARD_ORDER_H
@@ -27,19 +27,19 @@
 #define DAVY_GUARD_THROTTLE_MAX_NS ((uint64_t)3600 * 1000 * 1000 * 1000)
 
 enum davy_guard_op {
-	DAVY_GUARD_HOLD = 1,	/* a hold with this id that stands on the same target is renewed */
-	DAVY_GUARD_RELEASE = 2, /* nothing when there is none: it has ended by itself */
+	DAVY_GUARD_HOLD = 1,	/* renews a freeze with the same id and target */
+	DAVY_GUARD_RELEASE = 2, /* ignored if it has ended already */
 };
 
 /*
- * With a hold comes the open directory of the cgroup, or, without a descriptor, pid and start time
- * name the root of the tree to be stopped. on_permille 0: frozen throughout; 1 to 999: of each
- * period.
+ * DAVY_GUARD_HOLD comes with the open directory of the cgroup. Without a descriptor, pid and start
+ * time name the root of the process tree. on_permille: running part of each period; 0: frozen
+ * throughout.
  */
 struct davy_guard_order {
 	uint32_t op;   /* enum davy_guard_op */
-	uint32_t id;   /* not 0, of the caller's choice */
-	uint32_t plan; /* comes back with the answers */
+	uint32_t id;   /* not 0, chosen by the caller */
+	uint32_t plan; /* returned in the answers */
 	uint32_t pid;
 	uint64_t start_ticks;
 	uint64_t lease_ns;
@@ -49,17 +49,17 @@ struct davy_guard_order {
 };
 
 enum davy_guard_stage {
-	DAVY_GUARD_HELD = 1, /* all its tasks were seen to stand still */
+	DAVY_GUARD_HELD = 1, /* verified: all its tasks are frozen */
 	DAVY_GUARD_FAILED = 2,
-	DAVY_GUARD_RELEASED = 3, /* all were seen to go on, or nobody is left */
+	DAVY_GUARD_RELEASED = 3, /* verified: all tasks run, or none is left */
 };
 
 /*
- * result of a hold that failed: -ESRCH nobody there, -ENODEV or -ENOENT no such cgroup, -EALREADY
- * somebody else froze it, -ETIMEDOUT its tasks do not stand still (D state), -E2BIG, -ENOSPC,
- * -EINVAL, -EMFILE no descriptors for it, -EAGAIN no standby just now. Of a release: 0 as ordered,
- * -ETIME the lease is over, -ESRCH and -ENODEV as above, -ECANCELED somebody else thawed it, -EBUSY
- * somebody else (an ancestor's freezer) keeps it frozen.
+ * result of a failed freeze: -ESRCH no process; -ENODEV or -ENOENT no such cgroup; -EALREADY frozen
+ * by others; -ETIMEDOUT its tasks do not stop (D state); -E2BIG, -ENOSPC, -EINVAL; -EMFILE no
+ * descriptors; -EAGAIN no standby at the moment. Of a release: 0 as ordered; -ETIME end of the
+ * lease; -ESRCH and -ENODEV as above; -ECANCELED thawed by others; -EBUSY kept frozen by others
+ * (freezer of an ancestor).
  */
 struct davy_guard_answer {
 	uint32_t stage; /* enum davy_guard_stage */
@@ -67,7 +67,7 @@ struct davy_guard_answer {
 	uint32_t plan;
 	int32_t result;
 	uint64_t at_ns;	    /* CLOCK_BOOTTIME */
-	uint64_t frozen_ns; /* of a release: how long it stood still, all in all */
+	uint64_t frozen_ns; /* of a release: total frozen time */
 };
 
 /* The agent's end. */
@@ -80,14 +80,14 @@ struct davy_guard {
 /* Starts "program". -errno. */
 int davy_guard_start(struct davy_guard *guard, const char *program);
 
-/* Never waits. "dir_fd" of a cgroup or -1. -errno: the guard is gone or does not read. */
+/* Never waits. "dir_fd": of a cgroup, or -1. -errno: the guard has ended or does not read. */
 int davy_guard_send(const struct davy_guard *guard, const struct davy_guard_order *order,
 		    int dir_fd);
 
-/* 0; -EAGAIN nothing there; -ECONNRESET the guard is gone. */
+/* 0; -EAGAIN: no answer; -ECONNRESET: the guard has ended. */
 int davy_guard_receive(const struct davy_guard *guard, struct davy_guard_answer *ret_answer);
 
-/* Closes the socket, at which it thaws all, and waits up to a second for its end. */
+/* Closes the socket: the guard thaws all and ends. Waits for this up to 1 s. */
 void davy_guard_stop(struct davy_guard *guard);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define STEP_MS 5
 
-/* At once, when the first has been ignored for 400 ms, and 1.5 s after that. */
+/* At once; after 400 ms; 1.5 s after that. */
 static const struct {
 	int sig;
 	uint32_t at_ms;
@@ -34,7 +34,7 @@ size_t davy_launch_environment(const struct davy_launch *l, const struct davy_en
 	const char *const *unset = davy_engine_cpu_unset(l->facts.engine);
 	size_t count = 0;
 
-	/* Without it ggml forks gdb at a crash, which delays the end by half a second and more. */
+	/* Otherwise ggml runs gdb after a crash, which delays its end by half a second or more. */
 	if (!getenv("GGML_NO_BACKTRACE"))
 		launch_change(list, &count, "GGML_NO_BACKTRACE", "1");
 	for (size_t i = 0; wish->backend == DAVY_BACKEND_CPU && unset[i]; i++)
@@ -63,7 +63,7 @@ struct start {
 	const struct davy_launched *child;
 };
 
-/* In the child. Without the cgroup the engine still runs and is identified by its pid. */
+/* Runs in the child. Without the cgroup the engine is identified by its pid. */
 static int launch_prepare(void *arg)
 {
 	const struct start *s = arg;
@@ -101,7 +101,7 @@ void davy_launch_done(struct davy_launch *l)
 
 	for (unsigned int i = 1; l->cgroup.dir[0] && i <= l->count; i++) {
 		snprintf(path, sizeof(path), "%s/%u", l->cgroup.dir, i);
-		rmdir(path); /* those whose last process was slow to go */
+		rmdir(path); /* groups whose last process ended late */
 	}
 	davy_cgroup_remove(&l->cgroup);
 }
@@ -136,7 +136,7 @@ int davy_launch_start(struct davy_launch *l, const struct davy_engine_wish *wish
 	return err;
 }
 
-/* What it leaves in its cgroup goes with it: a shell's engine would go on without its shell. */
+/* Kills the rest of its cgroup: the engine of a shell script would outlive the shell. */
 static void gone(struct davy_launched *child)
 {
 	child->pid = 0;
@@ -157,7 +157,7 @@ int davy_launched_reap(struct davy_launched *child, int *ret_status)
 	return 1;
 }
 
-/* Our child, not waited for yet: nobody else has its pid. */
+/* Our child and not reaped: its pid cannot be reused. */
 void davy_launched_end(struct davy_launched *child, uint32_t asked_ms, unsigned int *sent)
 {
 	for (; child->pid && *sent < STEP_COUNT && asked_ms >= steps[*sent].at_ms; ++*sent)

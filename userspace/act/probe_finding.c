@@ -14,7 +14,7 @@ static const char *const kind_names[DAVY_PROBE_KIND_COUNT] = {
 	[DAVY_PROBE_MISSING] = "missing",
 };
 
-/* The words of a probe that are passed on as they are. */
+/* Characters of probe words that are passed on. */
 #define STAGE_CHARS  "abcdefghijklmnopqrstuvwxyz"
 #define DEVICE_CHARS "0123456789abcdef:."
 
@@ -34,7 +34,7 @@ const char *davy_probe_kind_name(enum davy_probe_kind kind)
 	return (unsigned int)kind < DAVY_PROBE_KIND_COUNT ? kind_names[kind] : "?";
 }
 
-/* False when there is such a text and it is not made of "allowed" alone, or too long. */
+/* False: the text exists, but has characters outside "allowed", or is too long. */
 static bool take_word(const json_t *object, const char *key, const char *allowed, char *word,
 		      size_t size)
 {
@@ -84,7 +84,7 @@ static bool take_line(const char *line, size_t size, struct output *o)
 	return good;
 }
 
-/* What stands before the first line that makes no sense counts. */
+/* Reads up to the first invalid line. */
 static void probe_finding_read_output(const char *text, size_t size, bool whole, struct output *o)
 {
 	while (size && !o->garbage) {
@@ -94,7 +94,7 @@ static void probe_finding_read_output(const char *text, size_t size, bool whole,
 		if (end)
 			o->garbage = !take_line(text, length, o);
 		else
-			o->garbage = whole; /* else it died while it wrote */
+			o->garbage = whole; /* otherwise it died while writing */
 		text += length;
 		size -= length;
 		if (end) {
@@ -128,7 +128,7 @@ static const char *hint(int signal)
 	if (signal == SIGXCPU)
 		return " (its limit of CPU time)";
 	if (signal == SIGKILL)
-		return " (out of memory, or by hand)";
+		return " (out of memory, or sent by a user)";
 	return signal == SIGSYS ? " (a system call that its sandbox forbids)" : "";
 }
 
@@ -145,19 +145,19 @@ static void what_happened(const struct davy_probe_end *end, const struct output 
 		snprintf(text, size, "%s", o->why[0] ? o->why : "not healthy");
 		break;
 	case DAVY_PROBE_EXITED:
-		snprintf(text, size, "ended with status %d", end->exit);
+		snprintf(text, size, "exited with status %d", end->exit);
 		break;
 	case DAVY_PROBE_SIGNAL:
 		snprintf(text, size, "killed by SIG%s%s", name ? name : "?", hint(end->signal));
 		break;
 	case DAVY_PROBE_TIMEOUT:
-		snprintf(text, size, "hung, ended after %u ms%s", end->ms,
-			 end->stuck ? "; even SIGKILL does not end it: it sits in the kernel" : "");
+		snprintf(text, size, "hung, killed after %u ms%s", end->ms,
+			 end->stuck ? "; it survived SIGKILL: blocked in the kernel" : "");
 		break;
 	case DAVY_PROBE_GARBAGE:
 		snprintf(text, size, "%s",
 			 end->overflow ? "wrote more than 64 KiB"
-			 : o->garbage  ? "what it wrote is no answer"
+			 : o->garbage  ? "its output is not valid"
 				       : "ended without an answer");
 		break;
 	default:
@@ -166,7 +166,7 @@ static void what_happened(const struct davy_probe_end *end, const struct output 
 	}
 }
 
-/* The last line of what it said, made fit to be shown. */
+/* The last line of its output, sanitized. */
 static void last_words(const char *noise, char *text, size_t size)
 {
 	char line[128];
@@ -207,7 +207,7 @@ void davy_probe_judge(const struct davy_probe_end *end, const char *output, size
 			 f.device[0] ? " of device " : "", f.device);
 	if (f.kind != DAVY_PROBE_HEALTHY && f.kind != DAVY_PROBE_MISSING)
 		last_words(noise, words, sizeof(words));
-	snprintf(f.text, sizeof(f.text), "%s%s%s%s", what, where, words[0] ? "; it said: " : "",
+	snprintf(f.text, sizeof(f.text), "%s%s%s%s", what, where, words[0] ? "; its output: " : "",
 		 words);
 	*ret_finding = f;
 }

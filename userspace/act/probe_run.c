@@ -18,8 +18,8 @@
 
 #define ARGUMENTS_MAX 32
 #define NOISE_MAX     4096
-#define DRAIN_READS   64      /* of at least NOISE_MAX / 2: a pipe of the usual 64 KiB is emptied */
-#define KILL_US	      1000000 /* what SIGKILL has not ended by then sits in the kernel */
+#define DRAIN_READS   64      /* of at least NOISE_MAX / 2: empties a 64 KiB pipe */
+#define KILL_US	      1000000 /* later than this, SIGKILL is blocked in the kernel */
 #define ACCURACY_US   50000
 
 struct run {
@@ -29,7 +29,7 @@ struct run {
 	sd_event_source *noise;
 	sd_event_source *exited;
 	sd_event_source *limit;
-	int output_fd; /* the source's, as are the others; -1: not watched yet, or no longer */
+	int output_fd; /* owned by its event source, like the others; -1: not watched */
 	int noise_fd;
 	struct davy_child child;
 	bool told;
@@ -73,7 +73,7 @@ static void probe_run_tell(struct run *r)
 	r->request.done(r->request.arg, &finding);
 }
 
-/* > 0 when there may be more to read. */
+/* > 0: more may be readable. */
 static int probe_run_read_output(struct run *r)
 {
 	ssize_t n = read(r->output_fd, r->text + r->used, sizeof(r->text) - r->used);
@@ -88,7 +88,7 @@ static int probe_run_read_output(struct run *r)
 	return n > 0;
 }
 
-/* The end of what it says matters, so the older half makes room. */
+/* Keeps the end of the output: a full buffer loses its older half. */
 static int probe_run_read_noise(struct run *r)
 {
 	size_t room = sizeof(r->noise_text) - 1 - r->noise_used;
@@ -138,7 +138,7 @@ static int on_exit_seen(sd_event_source *source, int fd, uint32_t events, void *
 	(void)source;
 	(void)fd;
 	(void)events;
-	davy_child_kill(&r->child, SIGKILL); /* what it left behind in its group */
+	davy_child_kill(&r->child, SIGKILL); /* its remaining children */
 	if (!davy_child_reap(&r->child, &status))
 		return 0;
 	if (WIFSIGNALED(status))
@@ -162,7 +162,7 @@ static int probe_run_on_limit(sd_event_source *source, uint64_t usec, void *arg)
 	if (r->end.timed_out) {
 		r->end.stuck = true;
 		probe_run_tell(r);
-		close_sources(r); /* the rest comes when the kernel lets it go */
+		close_sources(r); /* the rest follows when the process ends */
 		return 0;
 	}
 	r->end.timed_out = true;
@@ -189,7 +189,7 @@ static int probe_spawn(struct run *r, int noise)
 	return davy_child_start_piped(&spec, O_NONBLOCK, &r->child);
 }
 
-/* The loop owns what is watched, also after a failure. */
+/* The loop owns the descriptors, also after a failure. */
 static int probe_watch(struct run *r, sd_event *loop, int output, int noise)
 {
 	uint64_t limit_us = (uint64_t)r->request.limit_ms * 1000;

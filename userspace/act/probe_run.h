@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs davylamp-probe as a child in a process group of its own and tells what became of it. Nothing
- * here waits: reads take what is there, and a child that even SIGKILL does not end is left to the
- * kernel while its finding is told.
+ * Runs davylamp-probe as a child in its own process group and reports the result. Never waits. A
+ * child that survives SIGKILL is reported and no longer watched.
  */
 #ifndef DAVY_PROBE_RUN_H
 #define DAVY_PROBE_RUN_H
@@ -13,21 +12,21 @@
 
 struct davy_probe_request {
 	const char *program;	      /* davylamp-probe's path */
-	const char *const *arguments; /* from argv[1] on, ended by NULL; used at the start only */
-	uint32_t limit_ms;	      /* of wall time; its group is killed then */
-	/* The finding and what it points to are good until this returns. */
+	const char *const *arguments; /* argv[1] and following, NULL-terminated; copied */
+	uint32_t limit_ms;	      /* wall time, then the group is killed */
+	/* The finding and its pointers are valid until "done" returns. */
 	void (*done)(void *arg, const struct davy_probe_finding *finding);
 	void *arg;
 };
 
 /*
- * "done" is called once, from the loop, unless this fails: then with -errno, and
+ * On success "done" is called once, from the loop. Otherwise returns -errno, and
  * davy_probe_not_started makes a finding of it.
  */
 int davy_probe_start(sd_event *loop, const struct davy_probe_request *request);
 void davy_probe_not_started(int error, struct davy_probe_finding *ret_finding);
 
-/* davylamp-probe lies beside this program. -errno when it cannot be run. */
+/* davylamp-probe's path, in the directory of this program. -errno: it cannot be run. */
 int davy_probe_path(char *buf, size_t size);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "lib/file.h"
 
-#define SOCKETS_MAX 4096 /* descriptors of one process that are looked at */
+#define SOCKETS_MAX 4096 /* descriptors read of one process */
 
 union address {
 	struct sockaddr any;
@@ -40,7 +40,7 @@ static int option(int fd, int level, int name)
 	return getsockopt(fd, level, name, &value, &size) ? 0 : value;
 }
 
-/* A TCP socket bound to "port", 0: to any? -errno when it is none. */
+/* The address of a TCP socket bound to "port" (0: any); -errno: another socket. */
 static int local_address(int fd, uint16_t port, union address *ret_address)
 {
 	socklen_t size = sizeof(*ret_address);
@@ -78,7 +78,7 @@ static bool is_socket(int dir, const char *name)
 	return n > 7 && !strncmp(target, "socket:", 7);
 }
 
-/* 1: "fn" kept one; 0: none; -errno. */
+/* 1: "fn" kept a socket; 0: none; -errno. */
 static int each_socket(pid_t pid, uint16_t port, socket_fn fn, void *arg)
 {
 	DAVY_FD pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -111,7 +111,7 @@ static int keep_listening(int fd, const union address *address, void *arg)
 	return 1;
 }
 
-/* A duplicate, to be closed soon. */
+/* Returns a duplicate; close it soon. */
 static int listening(pid_t pid, uint16_t port)
 {
 	int fd = -1;
@@ -127,7 +127,7 @@ static int listening(pid_t pid, uint16_t port)
 	return -ENOTSUP;
 }
 
-/* A wildcard is reached by the loopback, IPv4's where the socket takes both. */
+/* For a wildcard, the loopback address; IPv4's if the socket accepts both. */
 static void name_address(int fd, const union address *a, char name[DAVY_ADDRESS_LEN])
 {
 	bool any = a->any.sa_family == AF_INET ? a->v4.sin_addr.s_addr == htonl(INADDR_ANY)
@@ -228,7 +228,7 @@ int davy_listener_count(pid_t pid, uint16_t port)
 
 #define NET(offset) ((uint32_t)SKF_NET_OFF + (offset))
 
-/* Jumps count the instructions that are left out. Offsets: RFC 791, RFC 8200, RFC 9293. */
+/* Jump offsets count skipped instructions. Packet offsets: RFC 791, RFC 8200, RFC 9293. */
 static int steer_attach(int fd, uint16_t from_port, uint32_t for_probe, uint32_t for_others)
 {
 	struct sock_filter code[] = {

@@ -11,7 +11,7 @@
 
 #include "lib/file.h"
 
-/* Render nodes and cards, KFD, NVIDIA's own; /dev/dri/by-path are links to them. */
+/* Render nodes and cards, KFD, NVIDIA's nodes. /dev/dri/by-path has links to them. */
 static bool strict_is_gpu(const char *path)
 {
 	return !strncmp(path, "/dev/dri/", 9) || !strncmp(path, "/dev/kfd", 8) ||
@@ -42,7 +42,7 @@ static int keep_from_files(pid_t pid, char *ret_path, size_t size)
 	return keeps;
 }
 
-/* The first mapped file that "wanted" is true of: 1 and its name; 0: none. */
+/* The first mapped file for which "wanted" is true: 1 and its name; 0: none. */
 static int find_mapped(pid_t pid, bool (*wanted)(const char *path, const char *part),
 		       const char *part, char *ret_path, size_t size)
 {

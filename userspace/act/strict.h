@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a process keeps to the CPU, told from the process: what it has open and what it maps. */
+/* Whether a process uses only the CPU, judged by its open and mapped files. */
 #ifndef DAVY_STRICT_H
 #define DAVY_STRICT_H
 
@@ -7,12 +7,12 @@
 #include <sys/types.h>
 
 /*
- * 1: it has no GPU's device file open and none mapped; 0: it has, and "ret_path" says which; -errno
- * when it cannot be looked at. A mapped driver library proves nothing: ggml loads it in every case.
+ * 1: no GPU device file open or mapped; 0: one is, see "ret_path"; -errno: unknown. A mapped driver
+ * library proves nothing, because ggml always loads it.
  */
 int davy_keeps_to_cpu(pid_t pid, char *ret_path, size_t size);
 
-/* 1: a file whose path has "part" is mapped; 0: none; -errno when it cannot be looked at. */
+/* 1: a file whose path contains "part" is mapped; 0: none; -errno: unknown. */
 int davy_maps_file(pid_t pid, const char *part);
 
 #endif

@@ -23,7 +23,7 @@ static int nothing(char why[DAVY_REASON_LEN], const char *text)
 	return 1;
 }
 
-/* An ancestor's freezer may keep it frozen: that is somebody else's. */
+/* The freezer of an ancestor may keep it frozen; that is not ours. */
 static int see_thawed(int dir_fd)
 {
 	DAVY_FD events_fd = openat(dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
@@ -47,14 +47,14 @@ static int undo_thaw(int dir_fd, const struct davy_intent *intent, char why[DAVY
 	int err = davy_cgroup_wants_frozen(dir_fd);
 
 	if (!err)
-		return nothing(why, "it is not frozen");
+		return nothing(why, "not frozen");
 	if (err > 0 && intent->old_value[0] == '1')
-		return nothing(why, "somebody else had frozen it before");
+		return nothing(why, "it was frozen by others before");
 	if (err > 0)
 		err = davy_cgroup_freeze(dir_fd, false);
 	if (!err)
 		err = see_thawed(dir_fd);
-	return err == -ENODEV ? nothing(why, "its cgroup is gone") : err;
+	return err == -ENODEV ? nothing(why, "its cgroup was removed") : err;
 }
 
 static int undo_go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
@@ -63,7 +63,7 @@ static int undo_go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN
 	int err = davy_tree_open(&tree, intent->pid, intent->start_ticks);
 
 	if (err == -ESRCH)
-		return nothing(why, "its process is gone");
+		return nothing(why, "its process has ended");
 	if (err)
 		return err;
 	err = davy_tree_root_stopped(&tree);
@@ -72,10 +72,10 @@ static int undo_go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN
 		davy_tree_continue(&tree);
 	}
 	davy_tree_close(&tree);
-	return err == 1 ? 0 : nothing(why, err ? "its process is gone" : "it is not stopped");
+	return err == 1 ? 0 : nothing(why, err ? "its process has ended" : "not stopped");
 }
 
-/* The guard freezes the cgroup where there is one with a freezer, else the processes. */
+/* The guard freezes the cgroup if it has a freezer, else the processes. */
 static int undo_release(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 {
 	int fd = intent->cgroup[0] ? davy_cgroup_open(intent->cgroup) : -ENOENT;
@@ -96,12 +96,12 @@ int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DA
 
 	why[0] = 0;
 	if (boot_id[0] && intent->boot_id[0] && strcmp(boot_id, intent->boot_id) != 0)
-		return nothing(why, "the host was booted since");
+		return nothing(why, "the host was rebooted since");
 	if (intent->file[0]) {
 		err = davy_value_undo(intent);
-		return err == 1 ? nothing(why, "the value is not ours (any more)") : err;
+		return err == 1 ? nothing(why, "the value was changed by others") : err;
 	}
 	if (davy_action_freezes(intent->action))
 		return undo_release(intent, why);
-	return nothing(why, "whoever supervises it ends what was begun");
+	return nothing(why, "its supervisor completes it");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes back what an open intent may have left behind: by the next agent, by 'davylamp release
- * --all', and when an act is undone. Whoever it touches must be who it was: the process with that
- * start time, the value that we wrote. Nothing here waits longer than 100 ms.
+ * Undoes the effect of an open intent: for the next agent, for 'davylamp release --all', and for
+ * the undo of an action. Verifies the identity first: the process's start time, the value that we
+ * wrote. Waits at most 100 ms.
  */
 #ifndef DAVY_UNDO_H
 #define DAVY_UNDO_H
@@ -10,8 +10,8 @@
 #include "core/event/intent.h"
 
 /*
- * 0: undone, and seen to be; 1: there was nothing to undo (any more), "why" says why; -errno: it
- * failed, the intent stays open.
+ * 0: undone and verified; 1: nothing to undo, "why" has the reason; -errno: failed, the intent
+ * stays open.
  */
 int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DAVY_REASON_LEN]);
 

@@ -17,17 +17,17 @@
 #define UNITS	  OBJECT "/unit"
 #define MANAGER	  SERVICE ".Manager"
 #define CALL_MS	  5000
-#define RELOAD_MS 20000 /* it runs the generators and reads every unit file */
+#define RELOAD_MS 20000 /* a reload runs generators and reads all unit files */
 
 struct operation {
 	struct davy_systemd *systemd;
 	struct operation *next;
-	sd_bus_slot *slot; /* the call's, until it is answered */
+	sd_bus_slot *slot; /* of the call, until the answer */
 	sd_event_source *timer;
 	davy_unit_done done;
 	void *arg;
 	bool reload;
-	bool waits; /* a reload, for the one under way to end */
+	bool waits; /* a reload that waits for the current one */
 	uint32_t limit_ms;
 	uint32_t job;
 	char job_path[96]; /* "": not answered yet */
@@ -76,7 +76,7 @@ static void unit_drop(struct davy_systemd *s)
 	s->bus = sd_bus_close_unref(s->bus);
 }
 
-/* The last thing that is done with an operation. */
+/* Calls "done" and frees the operation. */
 static void unit_finish(struct operation *o, int error, const char *why,
 			struct davy_unit_state *state)
 {
@@ -102,7 +102,7 @@ static void fail(struct operation *o, int error, const sd_bus_error *bus_error)
 
 static int begin_reload(struct operation *o);
 
-/* Whoever asked for a reload meanwhile is served by one more. */
+/* Requests that came during a reload share the next one. */
 static void reload_ended(struct davy_systemd *s)
 {
 	struct operation *next;
@@ -117,7 +117,7 @@ static void reload_ended(struct davy_systemd *s)
 		err = begin_reload(o);
 		if (err)
 			fail(o, err, NULL);
-		return; /* the others share it */
+		return; /* shared by the others */
 	}
 }
 
@@ -139,10 +139,10 @@ static int unit_on_limit(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)source;
 	(void)usec;
-	if (o->job_path[0]) { /* it answers, and the job does not end */
+	if (o->job_path[0]) { /* systemd answers, but the job does not end */
 		sd_bus_call_method_async(s->bus, NULL, SERVICE, OBJECT, MANAGER, "CancelJob", NULL,
 					 NULL, "u", o->job);
-		unit_finish(o, -ETIMEDOUT, "its job did not end in time, and was cancelled", NULL);
+		unit_finish(o, -ETIMEDOUT, "its job did not end in time and was cancelled", NULL);
 		return 0;
 	}
 	s->lost = true;
@@ -166,7 +166,7 @@ static int unit_on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
 	}
 	err = davy_unit_state_take(m, &state);
 	if (err)
-		unit_finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
+		unit_finish(o, -EBADMSG, "systemd's answer is not valid", NULL);
 	else
 		unit_finish(o, 0, "", &state);
 	return 0;
@@ -185,7 +185,7 @@ static int unit_on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
 	sd_bus_message_read(m, "o", &path);
 	number = strrchr(path, '/');
 	if (!number || strlen(path) >= sizeof(o->job_path)) {
-		unit_finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
+		unit_finish(o, -EBADMSG, "systemd's answer is not valid", NULL);
 		return 0;
 	}
 	o->slot = sd_bus_slot_unref(o->slot);
@@ -203,7 +203,7 @@ static void unit_end_job(struct operation *o, const char *result)
 		unit_finish(o, 0, "", NULL);
 		return;
 	}
-	snprintf(why, sizeof(why), "systemd's job ended as '%s'",
+	snprintf(why, sizeof(why), "systemd's job ended with result '%s'",
 		 davy_text_safe(safe, sizeof(safe), result));
 	unit_finish(o, !strcmp(result, "canceled") ? -ECANCELED : -EIO, why, NULL);
 }
@@ -238,7 +238,7 @@ static int on_properties(sd_bus_message *m, void *arg, sd_bus_error *error)
 	return 0;
 }
 
-/* It ended, executes itself anew, or was found silent. */
+/* systemd ended, re-executes, or does not answer. */
 static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
 	struct davy_systemd *s = arg;
@@ -250,7 +250,7 @@ static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *error)
 	for (struct operation *o = s->operations; o; o = next) {
 		next = o->next;
 		if (o->job_path[0] || o->waits)
-			unit_finish(o, -ECONNRESET, "the connection to systemd broke", NULL);
+			unit_finish(o, -ECONNRESET, "the connection to systemd was lost", NULL);
 	}
 	if (s->hooks.lost)
 		s->hooks.lost(s->hooks.arg);
@@ -401,7 +401,7 @@ int davy_unit_limits(struct davy_systemd *s, const char *unit, uint64_t memory_h
 	return err ? err : other;
 }
 
-/* Those who shared it are answered alike. */
+/* Gives the same answer to all who share the reload. */
 static int on_shared_reload(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
 	const sd_bus_error *said = sd_bus_message_get_error(m);
@@ -430,7 +430,7 @@ static int begin_reload(struct operation *o)
 	if (err)
 		return err;
 	for (struct operation *at = s->operations; at; at = at->next)
-		if (at->waits) /* asked before this begins: it is for them as well */
+		if (at->waits) /* requested before this one begins */
 			at->waits = false;
 	err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, OBJECT, MANAGER, "Reload",
 				       on_shared_reload, o, "");

@@ -16,8 +16,8 @@
 static const struct property {
 	const char *name;
 	/*
-	 * s: text, cut to size; u, i: 32 bits; t: 64; j: the first of a job's (uo); e: texts with
-	 * a 0 behind each, x: those of the first command
+	 * s: text, truncated; u, i: 32 bits; t: 64 bits; j: first member of a job (uo); e:
+	 * null-terminated texts; x: those of the first command
 	 */
 	char type;
 	size_t offset;
@@ -54,7 +54,7 @@ static int unit_state_take_text(sd_bus_message *m, const struct property *p, cha
 
 	if (err < 0)
 		return err;
-	if (strlen(text) < p->size) /* what does not fit is no name of ours */
+	if (strlen(text) < p->size) /* longer texts are never ours */
 		memcpy(field, text, strlen(text) + 1);
 	return 0;
 }
@@ -66,7 +66,7 @@ static int take_job(sd_bus_message *m, uint32_t *field)
 	return sd_bus_message_read(m, "v", "(uo)", field, &path);
 }
 
-/* False: one had no room. */
+/* False: no room. */
 static bool unit_state_put_text(char *field, size_t size, size_t *used, const char *text)
 {
 	size_t len = strlen(text);
@@ -94,7 +94,7 @@ static int take_texts(sd_bus_message *m, const struct property *p, char *field)
 	return err < 0 ? err : sd_bus_message_exit_container(m);
 }
 
-/* Words of a command; all of them or none. */
+/* Takes all words of a command, or none. */
 static int unit_state_take_words(sd_bus_message *m, const struct property *p, char *field)
 {
 	size_t used = 0;
@@ -109,7 +109,7 @@ static int unit_state_take_words(sd_bus_message *m, const struct property *p, ch
 	return err < 0 ? err : sd_bus_message_exit_container(m);
 }
 
-#define COMMAND "sasbttttuii" /* path, words, and how it went */
+#define COMMAND "sasbttttuii" /* path, words, result */
 
 static int take_command(sd_bus_message *m, const struct property *p, char *field)
 {

@@ -7,7 +7,7 @@
 
 #include "act/unit.h"
 
-/* "state" is zeroed before. 0, or -errno when the message is not what it should be. */
+/* The caller zeroes "state". 0; -errno: the message is not valid. */
 int davy_unit_state_take(sd_bus_message *m, struct davy_unit_state *state);
 
 #endif

@@ -18,11 +18,11 @@
 #include "guard/guard_standby.h"
 #include "guard/guard_wait.h"
 
-#define FILES_MAX     4096		       /* a pidfd for each process of each hold, and some */
-#define THAW_MOST     (400 * DAVY_GUARD_MS_NS) /* a thaw is looked for no longer */
+#define FILES_MAX     4096 /* a pidfd for each process of each freeze, and spare ones */
+#define THAW_MOST     (400 * DAVY_GUARD_MS_NS) /* time limit for the verification of a thaw */
 #define RT_SOFT_US    1000000		       /* CPU time at SCHED_FIFO without a wait */
 #define RT_HARD_US    2000000
-#define VAIN_WAKES    100 /* in a row, before it rests for: */
+#define VAIN_WAKES    100 /* useless wake-ups in a row before it rests for: */
 #define VAIN_PAUSE_US 5000
 
 enum {
@@ -32,16 +32,16 @@ enum {
 };
 
 struct guard {
-	int fd;		 /* of the agent */
-	int agent_pidfd; /* a child of the agent's may have inherited its end of the socket */
+	int fd;		 /* socket of the agent */
+	int agent_pidfd; /* needed: a child of the agent may have its end of the socket */
 	pid_t agent;
 	struct davy_standby standby;
 	struct davy_hold *holds; /* DAVY_GUARD_HOLDS, shared with the standby */
-	uint32_t vain;		 /* wake-ups in a row of which nothing came */
+	uint32_t vain;		 /* useless wake-ups in a row */
 	bool ends;
 };
 
-/* An agent that does not read loses answers, never a thaw. */
+/* Drops the answer if the agent does not read: a thaw must never wait. */
 static void guard_answer(const struct guard *g, const struct davy_guard_answer *a)
 {
 	if (a->stage)
@@ -93,7 +93,7 @@ static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 	int err = davy_hold_valid(o);
 
 	if (!err && h && !davy_hold_same(h, o, dir_fd))
-		err = -EBUSY; /* another target under this id: the first is to be released before */
+		err = -EBUSY; /* the id has another target, which must be released first */
 	if (err || h) {
 		if (dir_fd >= 0)
 			close(dir_fd);
@@ -104,7 +104,7 @@ static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 		return;
 	}
 	h = guard_free_slot(g);
-	if (!h || !g->standby.pid) { /* nothing is frozen for which no second process answers */
+	if (!h || !g->standby.pid) { /* never freeze without a standby */
 		if (dir_fd >= 0)
 			close(dir_fd);
 		guard_refuse(g, o, h ? -EAGAIN : -ENOSPC);
@@ -115,13 +115,13 @@ static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 		guard_refuse(g, o, err);
 		return;
 	}
-	davy_standby_poke(&g->standby); /* from here on, the standby thaws if the guard does not */
+	davy_standby_poke(&g->standby); /* from here on the standby thaws if the guard fails */
 	davy_hold_begin(h, davy_guard_now_ns());
 }
 
 /*
- * One order and the descriptor that came with it, if any: -EMFILE if there was no room for it.
- * -EAGAIN, -ECONNRESET.
+ * Receives one order and its descriptor, if any; -EMFILE: no room for the descriptor. -EAGAIN,
+ * -ECONNRESET.
  */
 static int receive(const struct guard *g, struct davy_guard_order *ret_order, int *ret_fd)
 {
@@ -164,7 +164,8 @@ static void guard_on_order(struct guard *g)
 		return;
 	g->vain = 0;
 	if (o.op == DAVY_GUARD_HOLD && dir_fd == -EMFILE) {
-		guard_refuse(g, &o, dir_fd); /* without it the order means another target */
+		guard_refuse(g, &o,
+			     dir_fd); /* without its descriptor the order has another target */
 		return;
 	}
 	if (o.op == DAVY_GUARD_HOLD) {
@@ -190,7 +191,7 @@ static void guard_step(struct guard *g)
 	}
 }
 
-/* The descriptors of those that are held; the others look every millisecond. */
+/* Descriptors of frozen targets; the other states are polled every millisecond. */
 static size_t guard_watch(const struct guard *g, struct pollfd *waits)
 {
 	size_t count = AT_HOLDS;
@@ -207,10 +208,10 @@ static size_t guard_watch(const struct guard *g, struct pollfd *waits)
 			(struct pollfd){ .fd = tree ? h->tree.process[0].pidfd : h->events_fd,
 					 .events = tree ? POLLIN : POLLPRI };
 	}
-	return count; /* poll() refuses more than RLIMIT_NOFILE: no more than are open */
+	return count; /* at most the open ones: poll() refuses more than RLIMIT_NOFILE */
 }
 
-/* A descriptor that stays ready although nothing comes of it must not keep the guard running. */
+/* Rests if a descriptor stays ready without effect, to avoid a busy loop. */
 static void guard_rest(struct guard *g, int ready)
 {
 	if (ready > 0 && ++g->vain <= VAIN_WAKES)
@@ -226,14 +227,14 @@ static void wait_for_any(struct guard *g)
 	struct pollfd waits[AT_HOLDS + DAVY_GUARD_HOLDS];
 	int ready = davy_guard_wait(waits, guard_watch(g, waits), guard_due_ns(g));
 
-	guard_on_order(g); /* without poll() nothing tells that there is one */
+	guard_on_order(g); /* without poll() it must try */
 	g->ends |= ready < 0 || waits[AT_AGENT].revents || getppid() != g->agent ||
 		   davy_guard_told_to_end();
 	guard_rest(g, ready);
 	davy_standby_tend(&g->standby, davy_guard_now_ns());
 }
 
-/* The agent reads no more: all thaw, and then it is seen to. */
+/* The agent has ended: thaw all, then verify. */
 static void thaw_all(struct guard *g)
 {
 	uint64_t end_ns = davy_guard_now_ns() + THAW_MOST;
@@ -252,7 +253,7 @@ static void thaw_all(struct guard *g)
 	}
 }
 
-/* As many as it may have. */
+/* Raises the soft limit of descriptors. */
 static void guard_raise_files(void)
 {
 	struct rlimit files = { FILES_MAX, FILES_MAX };
@@ -263,7 +264,7 @@ static void guard_raise_files(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* What helps it to be there in time; without the right to it, it goes on without. */
+/* Locks memory and raises the priority. Without the rights it continues without. */
 static void harden(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -287,7 +288,7 @@ static int guard_open_all(struct guard *g, int fd, int agent_pidfd)
 	g->fd = fd;
 	g->agent_pidfd = agent_pidfd;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	g->agent = getppid(); /* of an agent that is gone by now the pidfd tells */
+	g->agent = getppid(); /* if the agent has ended already, its pidfd shows it */
 	g->holds = mmap(NULL, DAVY_GUARD_HOLDS * sizeof(*g->holds), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (g->holds == MAP_FAILED)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define MS_NS	  ((uint64_t)1000000)
-#define LOOK_NS	  (MS_NS / 10) /* then twice as long each time, up to: */
+#define LOOK_NS	  (MS_NS / 10) /* doubles each time, up to: */
 #define LOOK_MOST MS_NS
 #define VERIFY_NS (500 * MS_NS)
 #define NEVER	  UINT64_MAX
@@ -84,7 +84,7 @@ static void look_from(struct davy_hold *h, uint64_t now_ns)
 	h->verify_ns = now_ns + VERIFY_NS;
 }
 
-/* cgroup.events tells a change by itself, but at most every 10 ms (kernel/cgroup/cgroup.c). */
+/* cgroup.events notifies at most every 10 ms (kernel/cgroup/cgroup.c): poll it as well. */
 static void guard_hold_look_again(struct davy_hold *h, uint64_t now_ns)
 {
 	h->look_ns = now_ns + h->pause_ns;
@@ -176,7 +176,7 @@ void davy_hold_renew(struct davy_hold *h, const struct davy_guard_order *order, 
 {
 	take_terms(h, order, now_ns);
 	h->result = 0;
-	h->failed = true; /* until it was seen again, which is told again */
+	h->failed = true; /* until it is seen frozen and HELD is reported again */
 	h->state = DAVY_HOLD_FREEZING;
 	look_from(h, now_ns);
 	h->edge_ns = NEVER;
@@ -184,7 +184,7 @@ void davy_hold_renew(struct davy_hold *h, const struct davy_guard_order *order, 
 		davy_hold_begin(h, now_ns);
 }
 
-/* 1 as "frozen" says, 0 not yet; -ESRCH nobody is left, -ENODEV the cgroup is gone, -EMFILE... */
+/* 1: in state "frozen", 0: not yet; -ESRCH: no process left, -ENODEV: cgroup removed, -EMFILE... */
 static int guard_hold_seen(struct davy_hold *h, bool frozen)
 {
 	struct davy_cgroup_events events;
@@ -243,9 +243,9 @@ static davy_hold_news step_thawing(struct davy_hold *h, uint64_t now_ns)
 	davy_hold_news news;
 
 	if (is < 0 && is != -ESRCH && is != -ENODEV)
-		is = 0; /* it cannot be looked at: as long as it may take, it is told to go on */
+		is = 0; /* unreadable: repeat the thaw until the time limit */
 	if (!is && now_ns < h->verify_ns) {
-		davy_hold_thaw(h); /* a stop that was under way may have come after it */
+		davy_hold_thaw(h); /* repeat: a pending stop may have come after the first one */
 		guard_hold_look_again(h, now_ns);
 		return (davy_hold_news){ 0 };
 	}
@@ -259,7 +259,7 @@ static davy_hold_news step_thawing(struct davy_hold *h, uint64_t now_ns)
 	return news;
 }
 
-/* The times of the edges follow from each other, not from when they were served. */
+/* Edge times are computed from each other, not from the time of service: no drift. */
 static int guard_hold_turn(struct davy_hold *h, uint64_t now_ns)
 {
 	uint64_t on_ns = h->period_ns / 1000 * h->on_permille, length_ns;
@@ -273,12 +273,12 @@ static int guard_hold_turn(struct davy_hold *h, uint64_t now_ns)
 		length_ns = h->period_ns - on_ns;
 	}
 	h->edge_ns += length_ns;
-	if (h->edge_ns <= now_ns) /* we were held up: no hurry to make up for it */
+	if (h->edge_ns <= now_ns) /* we are late: do not catch up */
 		h->edge_ns = now_ns + length_ns;
 	return err;
 }
 
-/* 0 as long as it is ours to hold. */
+/* 0: the freeze is still ours. */
 static int guard_hold_stands(struct davy_hold *h)
 {
 	struct davy_cgroup_events events;

@@ -9,7 +9,7 @@
 #include "lib/file.h"
 #include "guard/guard.h"
 
-static const char usage[] = "davylamp-guard: not for use by hand: 'davylamp run' starts it\n";
+static const char usage[] = "davylamp-guard is started by 'davylamp run' only\n";
 
 static bool started_by_agent(void)
 {

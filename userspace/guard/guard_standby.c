@@ -11,12 +11,13 @@
 
 #include "guard/guard_wait.h"
 
-#define LATE_NS	   (500 * DAVY_GUARD_MS_NS) /* after a lease's end; the guard needs some us */
-#define END_NS	   (500 * DAVY_GUARD_MS_NS) /* after the agent's; the guard needs 400 ms */
+#define LATE_NS                                                                                    \
+	(500 * DAVY_GUARD_MS_NS) /* after the end of a lease; the guard needs microseconds */
+#define END_NS	   (500 * DAVY_GUARD_MS_NS) /* after the agent's end; the guard needs 400 ms */
 #define PAUSE_NS   (10 * DAVY_GUARD_MS_NS)  /* before a restart; doubles up to: */
 #define PAUSE_MOST (10000 * DAVY_GUARD_MS_NS)
 
-/* Thaws those that are late, or all; returns when to look again. */
+/* Thaws all, or those past their lease; returns the time of the next check. */
 static uint64_t standby_thaw(const struct davy_hold *holds, bool all)
 {
 	uint64_t now_ns = davy_guard_now_ns(), next_ns = DAVY_GUARD_NEVER;
@@ -35,7 +36,7 @@ static uint64_t standby_thaw(const struct davy_hold *holds, bool all)
 	return next_ns;
 }
 
-/* Something in the guard has failed: it does not end although its agent has. */
+/* Kills a guard that has outlived its agent. */
 static void standby_end_guard(const struct davy_standby *s)
 {
 	standby_thaw(s->holds, true);
@@ -67,7 +68,7 @@ static void standby_live(const struct davy_standby *s)
 	standby_thaw(s->holds, true);
 }
 
-/* One that lived long is followed at once, one after the other that did not ever more slowly. */
+/* Restarts at once after a long life, else with a growing back-off. */
 static void standby_plan(struct davy_standby *s, uint64_t now_ns)
 {
 	s->pid = 0;
@@ -83,8 +84,8 @@ static void standby_start(struct davy_standby *s, uint64_t now_ns)
 	long pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, 0);
 
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGTERM);   /* before its first look at getppid() */
-		mlockall(MCL_CURRENT | MCL_FUTURE); /* a child does not inherit it */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);   /* before its first getppid() */
+		mlockall(MCL_CURRENT | MCL_FUTURE); /* not inherited by fork */
 		standby_live(s);
 		_exit(0);
 	}

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #define SECOND_NS (1000 * DAVY_GUARD_MS_NS)
-#define SLEEP_NS  (100 * DAVY_GUARD_MS_NS) /* between two looks without poll() */
-#define LEAST_NS  (DAVY_GUARD_MS_NS / 20)  /* a time in the past is no reason to spin */
-#define MOST_NS	  (500 * DAVY_GUARD_MS_NS) /* poll() does not count the time of a suspend */
+#define SLEEP_NS  (100 * DAVY_GUARD_MS_NS) /* polling interval if poll() fails */
+#define LEAST_NS  (DAVY_GUARD_MS_NS / 20)  /* shortest wait, also for times in the past */
+#define MOST_NS	  (500 * DAVY_GUARD_MS_NS) /* longest wait: poll() does not count suspend time */
 
 static volatile sig_atomic_t told_to_end;
 static sigset_t while_waiting; /* the mask of signals during a wait */
@@ -36,8 +36,8 @@ static void signal_wake(int sig)
 }
 
 /*
- * RLIMIT_RTTIME: a second of CPU time without a wait. Whatever the reason, the host's other work
- * goes first from here on. By the system call: musl has no sched_setscheduler().
+ * RLIMIT_RTTIME: a second of CPU time without a wait. Drop the real-time priority, so that other
+ * work can run. By system call: musl has no sched_setscheduler().
  */
 static void signal_give_way(int sig)
 {
@@ -81,7 +81,7 @@ static struct timespec wait_time(uint64_t ns)
 				  .tv_nsec = (long)(ns % SECOND_NS) };
 }
 
-/* With nothing but a clock. A signal that came before it is taken first and shortens nothing. */
+/* Sleeps without poll(). A signal that came before is handled first and does not end the sleep. */
 static int wait_blindly(uint64_t ns)
 {
 	const struct timespec t = wait_time(ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where to put probes into an engine's libraries. What was found is remembered by inode. */
+/* Places for probes in an engine's libraries. Results are cached by inode. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 #define KNOWN_MAX 16
 
 /*
- * The end of a run comes first: without it the begin of a run would never be closed. Of the sites
- * of llama.cpp's library one is enough, of the others all are needed.
+ * The end of a graph comes first: without it a begin would never be closed. One site of llama.cpp's
+ * library is enough; of the others all are needed.
  */
 static const struct site_row {
 	enum davy_library library;
 	enum davy_site site;
 	const char *symbol;
-	bool keeps_arguments; /* the program reads the arguments of the call */
+	bool keeps_arguments; /* the BPF program reads the call's arguments */
 } rows[] = {
 	{ DAVY_LIBRARY_CXX, DAVY_SITE_THROW, "__cxa_throw", true },
 	{ DAVY_LIBRARY_GGML, DAVY_SITE_SYNCHRONIZE, "ggml_backend_sched_synchronize", false },

@@ -11,7 +11,7 @@
 static void look_version(const struct davy_look_request *q, const struct davy_process_info *info,
 			 struct davy_look_reply *r)
 {
-	/* A library that the loader has not mapped yet would make another version of it. */
+	/* Without all libraries mapped the version would differ. */
 	bool mapped = info->llama_library[0] && info->ggml_library[0];
 
 	if (!(q->wants & DAVY_WANT_VERSION_NOW) && (!(q->wants & DAVY_WANT_VERSION) || !mapped))
@@ -53,7 +53,7 @@ void davy_look_answer(const struct davy_look_request *q, struct davy_look_reply 
 		look_version(q, &info, r);
 		look_libraries(q, &info, r, ret_files);
 	}
-	/* All of that was of one process: the pid has not passed to another one meanwhile. */
+	/* Verifies that the pid was not reused while it was read. */
 	if (info.ev.start_ticks == q->start_ticks && davy_process_start(q->pid) == q->start_ticks)
 		return;
 	for (size_t i = 0; i < r->file_count; i++)

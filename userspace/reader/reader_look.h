@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A reader's answers to the agent's requests: see look.h for the records. */
+/* The reader's answers to the agent; see look.h for the records. */
 #ifndef DAVY_READER_LOOK_H
 #define DAVY_READER_LOOK_H
 
 #include "sensors/proc/look.h"
 
-/* "ret_files" holds ret_reply->file_count descriptors, which are the caller's to close. */
+/* The caller closes the ret_reply->file_count descriptors in "ret_files". */
 void davy_look_answer(const struct davy_look_request *q, struct davy_look_reply *ret_reply,
 		      int ret_files[DAVY_LOOK_FILES]);
 void davy_look_answer_start(const struct davy_look_request *q, struct davy_look_start *ret_start);
 
 /*
- * Where to probe the library "path", as davy_process_traces has it. Adds its sites to the reply,
- * with its descriptor if it has any. A library that is not local gets none.
+ * Adds the probe sites of library "path" (as from davy_process_traces) and its descriptor to the
+ * reply. A library that is not on a local file system gets none.
  */
 enum davy_library {
 	DAVY_LIBRARY_CXX = 0,

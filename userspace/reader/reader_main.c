@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * davylamp-reader: reads for the agent what strangers can shape, with few rights and little memory.
- * The agent starts it, gives it a socket as descriptor 3, kills it when it is late, and starts
- * another one. See reader_look.h for what it answers.
+ * davylamp-reader: reads untrusted data for the agent, with few rights and little memory. The agent
+ * starts it with a socket as descriptor 3, kills it when it is late, and starts another one. See
+ * reader_look.h for its answers.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -21,17 +21,17 @@
 #define EXIT_FAILED 1
 #define EXIT_USAGE  2
 
-#define CPU_OF_A_LOOK_S 3 /* the agent's deadline comes first, unless the agent is late itself */
+#define CPU_OF_A_LOOK_S 3 /* longer than the agent's deadline */
 
 static const char usage[] =
 	"usage: davylamp-reader look VERSION [ROOT]\n"
 	"\n"
-	"Reads what a process shows of itself: command line, environment, mappings,\n"
-	"libraries, model. Started by davylamp alone, with a socket as descriptor 3; its\n"
-	"user, capabilities, memory and system calls are limited. ROOT is for tests: /proc\n"
-	"and /sys are looked for below it.\n"
+	"Reads command line, environment, mappings, libraries and model of a process.\n"
+	"Started only by davylamp, with a socket as descriptor 3. Its user, capabilities,\n"
+	"memory and system calls are limited. ROOT: for tests, the folder that contains\n"
+	"/proc and /sys.\n"
 	"\n"
-	"  -h, --help  this text\n";
+	"  -h, --help  print this text\n";
 
 static void reader_limit_cpu(void)
 {
@@ -88,7 +88,8 @@ static int reader_look(int argc, char **argv)
 	ssize_t n;
 
 	if (argc < 3 || argc > 4 || strcmp(argv[2], DAVY_LOOK_VERSION) != 0) {
-		davy_log("davylamp-reader is not of this davylamp's build; install both together");
+		davy_log("davylamp-reader and davylamp are of different builds; install both "
+			 "together");
 		return EXIT_USAGE;
 	}
 	if (argc == 4)
@@ -134,7 +135,7 @@ int main(int argc, char **argv)
 			continue;
 		err = davy_rights_keep(&modes[i].rights, parent);
 		if (err) {
-			davy_log("davylamp-reader cannot give up its rights: %s; not going on",
+			davy_log("davylamp-reader cannot drop its rights: %s; exiting",
 				 strerror(-err));
 			return EXIT_FAILED;
 		}
