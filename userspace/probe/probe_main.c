@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/options.h"
 #include "lib/standard_fds.h"
 #include "probe/answer.h"
 #include "probe/engine_api.h"
@@ -53,155 +53,111 @@ static const char usage[] =
 	"  --stages           a line for each stage before the answer\n"
 	"  -h, --help         this text\n";
 
-static const struct option names[] = {
-	{ "port", required_argument, NULL, 'p' },
-	{ "wait-ms", required_argument, NULL, 'w' },
-	{ "timeout-ms", required_argument, NULL, 'c' },
-	{ "brief", no_argument, NULL, 'b' },
-	{ "api", required_argument, NULL, 'A' },
-	{ "model", required_argument, NULL, 'M' },
-	{ "host", required_argument, NULL, 'H' },
-	{ "from-port", required_argument, NULL, 'f' },
-	{ "slots", required_argument, NULL, 'S' },
-	{ "prefix", required_argument, NULL, 'P' },
-	{ "slot-set", required_argument, NULL, 'T' },
-	{ "act", required_argument, NULL, 'a' },
-	{ "num-batch", required_argument, NULL, 'B' },
-	{ "num-ctx", required_argument, NULL, 'C' },
-	{ "device", required_argument, NULL, 'd' },
-	{ "list", no_argument, NULL, 'l' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "uid", required_argument, NULL, 'u' },
-	{ "gid", required_argument, NULL, 'g' },
-	{ "groups", required_argument, NULL, 'G' },
-	{ "memory", required_argument, NULL, 'm' },
-	{ "stages", no_argument, NULL, 's' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
+#define NOT_GIVEN UINT32_MAX
 
 /* What is given on the command line, and what the probe's kind fills in. */
 struct given {
 	struct davy_probe_options options;
-	bool user;
+	uint32_t uid, gid; /* NOT_GIVEN: those that the probe has */
 	bool groups;
 	uint32_t memory_mib;
 };
 
-static uint64_t long_number(const char *text, uint64_t max)
+/* Where an option's number goes. */
+struct number {
+	const char *option;
+	void *at;
+	size_t size;
+	uint64_t max;
+};
+
+static bool probe_main_number(const char *text, uint64_t max, uint64_t *ret_value)
 {
 	char *end;
-	unsigned long long value;
 
 	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || value > max) {
-		davy_log("'%s' is not a number from 0 to %llu", text, (unsigned long long)max);
-		exit(DAVY_EXIT_USAGE);
-	}
-	return value;
+	*ret_value = strtoull(text, &end, 10);
+	if (!errno && end != text && !*end && *text != '-' && *ret_value <= max)
+		return true;
+	davy_log("'%s' is not a number from 0 to %llu", text, (unsigned long long)max);
+	return false;
 }
 
-static uint32_t probe_main_number(const char *text, uint32_t max)
+static bool probe_main_take_number(void *arg, const char *text)
 {
-	return (uint32_t)long_number(text, max);
+	const struct number *n = arg;
+	uint64_t value;
+
+	if (!probe_main_number(text, n->max, &value))
+		return false;
+	if (n->size == sizeof(uint16_t))
+		*(uint16_t *)n->at = (uint16_t)value;
+	else if (n->size == sizeof(uint32_t))
+		*(uint32_t *)n->at = (uint32_t)value;
+	else
+		*(uint64_t *)n->at = value;
+	return true;
 }
 
-static const char *api(const char *name)
+static bool probe_main_take_api(void *arg, const char *name)
 {
-	if (davy_api_known(name))
-		return name;
-	davy_log("there is no API '%s' here: llama, ollama, openai", name);
-	exit(DAVY_EXIT_USAGE);
+	struct davy_probe_options *o = arg;
+
+	o->api = name;
+	if (!davy_api_known(name))
+		davy_log("there is no API '%s' here: llama, ollama, openai", name);
+	return davy_api_known(name);
 }
 
-static void probe_main_take_groups(struct given *g, char *text)
+static bool probe_main_take_groups(void *arg, const char *text)
 {
-	char *save = NULL;
+	struct given *g = arg;
+	struct davy_confine *c = &g->options.confine;
+	char *list = strdup(text), *save = NULL;
+	bool good = list != NULL;
+	uint64_t value;
 
 	g->groups = true;
-	for (char *at = strtok_r(text, ",", &save); at; at = strtok_r(NULL, ",", &save))
-		if (g->options.confine.group_count < DAVY_GROUPS_MAX)
-			g->options.confine.groups[g->options.confine.group_count++] =
-				probe_main_number(at, UINT32_MAX - 1);
+	for (char *at = list ? strtok_r(list, ",", &save) : NULL; good && at;
+	     at = strtok_r(NULL, ",", &save)) {
+		good = probe_main_number(at, UINT32_MAX - 1, &value);
+		if (good && c->group_count < DAVY_GROUPS_MAX)
+			c->groups[c->group_count++] = (gid_t)value;
+	}
+	free(list);
+	return good;
 }
 
 /* What stands in a URL or a JSON text needs no quoting there. */
-static const char *probe_main_plain(const char *text, const char *allowed)
+static bool probe_main_plain(const char **at, const char *text, const char *allowed)
 {
-	if (!*text || strlen(text) > 64 || text[strspn(text, allowed)]) {
-		davy_log("'%s' is not what is expected there; see --help", text);
-		exit(DAVY_EXIT_USAGE);
-	}
-	return text;
+	*at = text;
+	if (*text && strlen(text) <= 64 && !text[strspn(text, allowed)])
+		return true;
+	davy_log("'%s' is not what is expected there; see --help", text);
+	return false;
 }
 
-static const char *save_or_restore(const char *text)
+static bool probe_main_take_host(void *at, const char *text)
 {
+	return probe_main_plain(at, text, "0123456789abcdefABCDEF.:");
+}
+
+static bool probe_main_take_prefix(void *at, const char *text)
+{
+	return probe_main_plain(at, text,
+				"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+}
+
+static bool probe_main_take_slots(void *arg, const char *text)
+{
+	struct davy_probe_options *o = arg;
+
+	o->slots = text;
 	if (!strcmp(text, "save") || !strcmp(text, "restore"))
-		return text;
+		return true;
 	davy_log("--slots '%s': expected save or restore", text);
-	exit(DAVY_EXIT_USAGE);
-}
-
-static void probe_main_take_slots(int c, struct davy_probe_options *o)
-{
-	static const char letters[] =
-		"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-	if (c == 'H')
-		o->host = probe_main_plain(optarg, "0123456789abcdefABCDEF.:");
-	else if (c == 'f')
-		o->from_port = (uint16_t)probe_main_number(optarg, UINT16_MAX);
-	else if (c == 'S')
-		o->slots = save_or_restore(optarg);
-	else if (c == 'P')
-		o->prefix = probe_main_plain(optarg, letters);
-	else if (c == 'T')
-		o->slot_set = long_number(optarg, UINT64_MAX);
-}
-
-static void probe_main_take(int c, struct given *g)
-{
-	struct davy_probe_options *o = &g->options;
-
-	g->user = g->user || strchr("ugG", c);
-	if (c == 'p')
-		o->port = (uint16_t)probe_main_number(optarg, UINT16_MAX);
-	else if (c == 'w')
-		o->wait_ms = probe_main_number(optarg, 3600 * 1000);
-	else if (c == 'c')
-		o->timeout_ms = probe_main_number(optarg, 3600 * 1000);
-	else if (c == 'b')
-		o->brief = true;
-	else if (c == 'd')
-		o->device = optarg;
-	else if (c == 'l')
-		o->list = true;
-	else if (c == 't')
-		o->timeout_s = probe_main_number(optarg, 3600);
-	else if (c == 'u')
-		o->confine.uid = probe_main_number(optarg, UINT32_MAX - 1);
-	else if (c == 'g')
-		o->confine.gid = probe_main_number(optarg, UINT32_MAX - 1);
-	else if (c == 'G')
-		probe_main_take_groups(g, optarg);
-	else if (c == 'm')
-		g->memory_mib = probe_main_number(optarg, 16U << 20);
-	else if (c == 's')
-		o->stages = true;
-	else if (c == 'A')
-		o->api = api(optarg);
-	else if (c == 'M')
-		o->model = optarg;
-	else if (c == 'a')
-		o->act = optarg;
-	else if (c == 'B')
-		o->num_batch = probe_main_number(optarg, INT32_MAX);
-	else if (c == 'C')
-		o->num_ctx = probe_main_number(optarg, INT32_MAX);
-	else
-		probe_main_take_slots(c, o);
+	return false;
 }
 
 static int probe_engine(struct given *g)
@@ -331,26 +287,63 @@ static const struct kind {
 	{ "confined", probe_nothing, confined },
 };
 
+/* As davy_options_read returns it. */
+static int probe_main_options(int argc, char **argv, struct given *g)
+{
+	struct davy_probe_options *o = &g->options;
+	struct number numbers[] = {
+		{ "port", &o->port, sizeof(o->port), UINT16_MAX },
+		{ "from-port", &o->from_port, sizeof(o->from_port), UINT16_MAX },
+		{ "wait-ms", &o->wait_ms, sizeof(o->wait_ms), 3600 * 1000 },
+		{ "timeout-ms", &o->timeout_ms, sizeof(o->timeout_ms), 3600 * 1000 },
+		{ "timeout", &o->timeout_s, sizeof(o->timeout_s), 3600 },
+		{ "slot-set", &o->slot_set, sizeof(o->slot_set), UINT64_MAX },
+		{ "num-batch", &o->num_batch, sizeof(o->num_batch), INT32_MAX },
+		{ "num-ctx", &o->num_ctx, sizeof(o->num_ctx), INT32_MAX },
+		{ "uid", &g->uid, sizeof(g->uid), UINT32_MAX - 1 },
+		{ "gid", &g->gid, sizeof(g->gid), UINT32_MAX - 1 },
+		{ "memory", &g->memory_mib, sizeof(g->memory_mib), 16U << 20 },
+	};
+	struct davy_option options[DAVY_OPTIONS_MAX + 1] = {
+		{ "brief", .flag = &o->brief },
+		{ "list", .flag = &o->list },
+		{ "stages", .flag = &o->stages },
+		{ "device", .text = &o->device },
+		{ "model", .text = &o->model },
+		{ "act", .text = &o->act },
+		{ "api", .take = probe_main_take_api, .arg = o },
+		{ "slots", .take = probe_main_take_slots, .arg = o },
+		{ "host", .take = probe_main_take_host, .arg = &o->host },
+		{ "prefix", .take = probe_main_take_prefix, .arg = &o->prefix },
+		{ "groups", .take = probe_main_take_groups, .arg = g },
+	};
+	struct davy_option *at = options;
+
+	while (at->name)
+		at++;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		*at++ = (struct davy_option){ numbers[i].option, .take = probe_main_take_number,
+					      .arg = &numbers[i] };
+	return davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
+}
+
 static const struct kind *probe_main_parse(int argc, char **argv, struct given *g, int *ret_exit)
 {
-	int c;
+	int first = probe_main_options(argc, argv, g);
 
-	*ret_exit = DAVY_EXIT_USAGE;
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == '?')
-			return NULL;
-		if (c == 'h') {
-			*ret_exit = fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-			return NULL;
-		}
-		probe_main_take(c, g);
+	*ret_exit = first <= 0 ? -first : DAVY_EXIT_USAGE;
+	if (first <= 0)
+		return NULL;
+	if (g->uid != NOT_GIVEN)
+		g->options.confine.uid = g->uid;
+	if (g->gid != NOT_GIVEN)
+		g->options.confine.gid = g->gid;
+	if (first + 1 < argc && !strcmp(argv[first], "runner")) {
+		g->options.command = argv + first + 1;
+		argc = first + 1;
 	}
-	if (optind + 1 < argc && !strcmp(argv[optind], "runner")) {
-		g->options.command = argv + optind + 1;
-		argc = optind + 1;
-	}
-	for (size_t i = 0; optind + 1 == argc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(argv[optind], kinds[i].name) &&
+	for (size_t i = 0; first + 1 == argc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(argv[first], kinds[i].name) &&
 		    (kinds[i].run != run_command || g->options.command))
 			return kinds[i].prepare(g) ? NULL : &kinds[i];
 	davy_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
@@ -361,7 +354,7 @@ static int give_up_privileges(struct given *g, pid_t parent)
 {
 	int err, abi;
 
-	if (g->user && geteuid())
+	if ((g->uid != NOT_GIVEN || g->gid != NOT_GIVEN || g->groups) && geteuid())
 		return -EPERM; /* only root becomes somebody else */
 	g->options.confine.process_count +=
 		davy_confine_threads_of(geteuid() ? geteuid() : g->options.confine.uid);
@@ -379,6 +372,8 @@ int main(int argc, char **argv)
 {
 	pid_t parent = getppid();
 	struct given g = {
+		.uid = NOT_GIVEN,
+		.gid = NOT_GIVEN,
 		.options = { .timeout_ms = 10000, .host = "127.0.0.1", .confine = { .cpu_s = 60 } }
 	};
 	const struct kind *kind;
