@@ -51,6 +51,7 @@ static __always_inline int job_running(struct drm_sched_job *job)
 
 	if (!job)
 		return 0;
+	job_tell(); /* it may have been queued long ago */
 	gpu_sched = BPF_CORE_READ(job, sched);
 	sched = sched_of(gpu_sched);
 	if (sched) {

@@ -69,6 +69,8 @@ static void an_event_keeps_it_awake_for_seconds(void **state)
 	fed_ns = agent.news_ns;
 	agent.rests = true;
 	assert_true(davy_agent_pace_wakes(&agent, fed_ns, &us));
+	assert_int_equal(davy_agent_pace_us(&agent, fed_ns - 1),
+			 QUICK_US); /* fed within the tick */
 	assert_int_equal(davy_agent_pace_us(&agent, fed_ns + 4 * DAVY_NS_PER_S), QUICK_US);
 	assert_true(davy_agent_pace_us(&agent, fed_ns + 6 * DAVY_NS_PER_S) > QUICK_US);
 }

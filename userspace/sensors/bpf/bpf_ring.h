@@ -12,11 +12,11 @@
 struct davy_ring {
 	int fd; /* of the map; not owned */
 	size_t size;
-	uint64_t read_to;	/* behind the last record that was taken */
-	uint64_t *consumer;	/* NULL: closed */
-	const uint64_t *head;	/* the kernel's page: it writes up to here */
-	const uint8_t *window;	/* NULL: none is mapped */
-	size_t window_at;	/* its offset in the data */
+	uint64_t read_to;      /* behind the last record that was taken */
+	uint64_t *consumer;    /* NULL: closed */
+	const uint64_t *head;  /* the kernel's page: it writes up to here */
+	const uint8_t *window; /* NULL: none is mapped */
+	size_t window_at;      /* its offset in the data */
 };
 
 /* One record; below 0: the reading ends here, and goes on with the next one. */

@@ -53,7 +53,7 @@ struct davy_bpf {
 	uint32_t self; /* the agent's pid */
 	struct davy_bpf_object objects[DAVY_OBJ_COUNT];
 	struct davy_shared_maps shared;
-	struct btf *kernel; /* while objects are being loaded */
+	struct btf *kernel;		 /* while objects are being loaded */
 	struct davy_ring urgent, events; /* read in this order */
 	int rings_fd;			 /* readable when one of them is; -1: not open */
 	struct davy_probe_slots probes;
@@ -77,9 +77,9 @@ struct davy_bpf {
 	uint64_t looked_ns;	  /* when modules and ftrace were last looked at */
 	bool functions_off;	  /* kernel.ftrace_enabled is 0 */
 	bool jobs_running;
-	bool tells_jobs; /* the programs report the next job */
+	bool tells_jobs;      /* the programs report the next job */
 	uint64_t job_told_ns; /* when they did; 0: never */
-	uint32_t batch; /* records read since the loop last came by */
+	uint32_t batch;	      /* records read since the loop last came by */
 };
 
 static inline void davy_sensor_say(struct davy_bpf *b, const struct davy_event *ev)
