@@ -44,8 +44,7 @@ struct davy_engine_facts {
 	char cache_k[DAVY_QUANT_LEN];
 	char cache_v[DAVY_QUANT_LEN];
 	char model[DAVY_MODEL_LEN];
-	/* NULL: none; points into the look's strings, as the process wrote it */
-	const char *model_path;
+	const char *model_path; /* NULL: none; in the look's strings, as the process wrote it */
 	const char *models_dir; /* of Ollama, from its environment; NULL: unknown */
 	const char *slot_dir;	/* directory for saved slots, as the process wrote it; NULL: none */
 };

@@ -114,7 +114,7 @@ int davy_engine_environment(const struct davy_engine_look *look,
 		return davy_environment_refuse(
 			ret_environment, "%s has no variable for this; change its command line",
 			davy_engine_name(facts->engine));
-	err = row->tell(look, facts, wish, ret_environment);
+	err = row->configure(look, facts, wish, ret_environment);
 	if (!err && cache[0])
 		err = davy_engine_environment_cache(look, facts, cache, ret_environment);
 	return err;

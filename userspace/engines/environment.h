@@ -33,8 +33,8 @@ struct davy_environment_option {
 struct davy_environment_ops {
 	enum davy_engine engine;
 	/* "look" and "facts" are those of the service's start without davylamp's settings. */
-	int (*tell)(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
-		    const struct davy_engine_wish *wish, struct davy_environment *e);
+	int (*configure)(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
+			 const struct davy_engine_wish *wish, struct davy_environment *e);
 	uint8_t can; /* DAVY_CAN_SHRINK, DAVY_CAN_SWITCH, DAVY_CAN_UNLOAD */
 	bool movable;
 	const char *cache_options;   /* options that override the variables; NULL: none */

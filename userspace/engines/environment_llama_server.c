@@ -95,9 +95,9 @@ static int llama_server_set_backend(const struct davy_engine_look *look,
 	return 0;
 }
 
-static int llama_server_tell(const struct davy_engine_look *look,
-			     const struct davy_engine_facts *facts,
-			     const struct davy_engine_wish *wish, struct davy_environment *e)
+static int llama_server_configure(const struct davy_engine_look *look,
+				  const struct davy_engine_facts *facts,
+				  const struct davy_engine_wish *wish, struct davy_environment *e)
 {
 	struct davy_command c;
 	int err;
@@ -130,7 +130,7 @@ static const struct davy_environment_option options[] = {
 
 const struct davy_environment_ops davy_environment_llama_server = {
 	.engine = DAVY_ENGINE_LLAMA_SERVER,
-	.tell = llama_server_tell,
+	.configure = llama_server_configure,
 	.can = DAVY_CAN_SHRINK | DAVY_CAN_SWITCH,
 	.movable = true,
 	.cache_options = "-ctk --cache-type-k -ctv --cache-type-v",

@@ -21,8 +21,7 @@ static void ollama_set_cpu(struct davy_environment *e)
 	davy_environment_set(e, "ROCR_VISIBLE_DEVICES", "-1");
 	davy_environment_set(e, "HIP_VISIBLE_DEVICES", "-1");
 	davy_environment_set(e, "GGML_VK_VISIBLE_DEVICES", "-1");
-	/* for the llama-server of 0.30 and later */
-	davy_environment_set(e, "LLAMA_ARG_DEVICE", "none");
+	davy_environment_set(e, "LLAMA_ARG_DEVICE", "none"); /* for llama-server of >= 0.30 */
 }
 
 static int ollama_set_backend(enum davy_backend backend, struct davy_environment *e)
@@ -44,8 +43,9 @@ static int ollama_set_backend(enum davy_backend backend, struct davy_environment
 }
 
 /* Ollama's context is per slot; davylamp's is the sum of all slots. */
-static int ollama_tell(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
-		       const struct davy_engine_wish *wish, struct davy_environment *e)
+static int ollama_configure(const struct davy_engine_look *look,
+			    const struct davy_engine_facts *facts,
+			    const struct davy_engine_wish *wish, struct davy_environment *e)
 {
 	uint32_t slots = wish->knobs.parallel ? wish->knobs.parallel : facts->parallel;
 	int err = ollama_set_backend(wish->backend, e);
@@ -69,7 +69,7 @@ static int ollama_tell(const struct davy_engine_look *look, const struct davy_en
 
 const struct davy_environment_ops davy_environment_ollama = {
 	.engine = DAVY_ENGINE_OLLAMA,
-	.tell = ollama_tell,
+	.configure = ollama_configure,
 	.can = DAVY_CAN_SHRINK | DAVY_CAN_SWITCH | DAVY_CAN_UNLOAD,
 	.movable = true,
 	.cache_variables = "OLLAMA_KV_CACHE_TYPE",

@@ -187,8 +187,7 @@ static int gguf_take_number(struct reader *r, uint32_t type, uint32_t *ret)
 		return err;
 	for (int i = 7; i >= 0; i--)
 		value = value << 8 | raw[i];
-	/* excludes negative values (highest bit set) and values that are too large */
-	if (value <= INT32_MAX)
+	if (value <= INT32_MAX) /* excludes negative and too large values */
 		*ret = (uint32_t)value;
 	return 0;
 }

@@ -11,7 +11,7 @@
 #define BLOCK 32 /* elements per block, for all types here */
 
 /* Bytes of a block; unknown types count as the smallest. */
-static uint32_t gguf_cache_block_bytes(const char *type)
+static uint32_t gguf_block_bytes(const char *type)
 {
 	static const struct {
 		const char *name;
@@ -27,27 +27,27 @@ static uint32_t gguf_cache_block_bytes(const char *type)
 	return 18;
 }
 
-static uint64_t gguf_cache_times(uint64_t a, uint64_t b)
+static uint64_t gguf_times(uint64_t a, uint64_t b)
 {
 	return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-static uint64_t gguf_cache_plus(uint64_t a, uint64_t b)
+static uint64_t gguf_plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 /* Sum of all layers; 0: unknown. */
-static uint64_t gguf_cache_heads(const struct davy_gguf *g)
+static uint64_t gguf_heads(const struct davy_gguf *g)
 {
 	uint32_t heads = g->head_count_kv ? g->head_count_kv : g->head_count;
 
-	return g->kv_heads ? g->kv_heads : gguf_cache_times(heads, g->block_count);
+	return g->kv_heads ? g->kv_heads : gguf_times(heads, g->block_count);
 }
 
-static uint64_t gguf_cache_bytes_of(uint64_t elements, const char *type)
+static uint64_t gguf_bytes_of(uint64_t elements, const char *type)
 {
-	return gguf_cache_times(elements, gguf_cache_block_bytes(type)) / BLOCK;
+	return gguf_times(elements, gguf_block_bytes(type)) / BLOCK;
 }
 
 uint64_t davy_gguf_cache_bytes(const struct davy_gguf *g, uint32_t tokens, const char *type_k,
@@ -63,11 +63,9 @@ uint64_t davy_gguf_cache_bytes(const struct davy_gguf *g, uint32_t tokens, const
 	if (g->sliding_window && g->sliding_window < tokens)
 		tokens = g->sliding_window;
 	if (g->kv_lora_rank)
-		token = gguf_cache_bytes_of(gguf_cache_times(g->kv_lora_rank, g->block_count),
-					    type_k);
+		token = gguf_bytes_of(gguf_times(g->kv_lora_rank, g->block_count), type_k);
 	else
-		token = gguf_cache_plus(
-			gguf_cache_bytes_of(gguf_cache_times(gguf_cache_heads(g), key), type_k),
-			gguf_cache_bytes_of(gguf_cache_times(gguf_cache_heads(g), value), type_v));
-	return gguf_cache_times(token, tokens);
+		token = gguf_plus(gguf_bytes_of(gguf_times(gguf_heads(g), key), type_k),
+				  gguf_bytes_of(gguf_times(gguf_heads(g), value), type_v));
+	return gguf_times(token, tokens);
 }

@@ -52,10 +52,7 @@ static bool llama_server_read(const struct davy_engine_look *look, const struct 
 			      struct davy_engine_facts *facts)
 {
 	davy_llama_read(look, c, facts);
-	/*
-	 * 9931 since about b11669, 8080 before; the listening socket is preferred, see
-	 * process_info.c
-	 */
+	/* 9931 since about b11669, 8080 before; process_info.c prefers the listening socket */
 	davy_set_port(facts, davy_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
 	facts->role = llama_server_role(look, c, facts);
 	facts->models_dir = davy_env(look, "OLLAMA_MODELS");

@@ -88,9 +88,7 @@ static int tell_device(const struct davy_engine_target *t, struct davy_environme
 	}
 	if (any || t->backend == DAVY_BACKEND_CPU)
 		return 0;
-	davy_environment_refuse(e,
-				"%s does not see that device, or its index for that device is "
-				"unknown",
+	davy_environment_refuse(e, "%s does not see that device, or its index there is unknown",
 				t->backend ? davy_backend_name(t->backend) : "no backend");
 	return -ENODEV;
 }

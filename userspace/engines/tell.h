@@ -9,12 +9,10 @@
 #include "engines/environment.h"
 
 struct davy_engine_target {
-	enum davy_backend backend; /* UNKNOWN: not decided */
-	/* bit 1 << backend: a GPU backend that must not be used */
-	uint32_t hidden;
-	bool device; /* a device was chosen */
-	/* its index for each backend; -1: the backend does not see it */
-	int16_t index[DAVY_BACKEND_COUNT];
+	enum davy_backend backend;	   /* UNKNOWN: not decided */
+	uint32_t hidden;		   /* bit 1 << backend: must not be used */
+	bool device;			   /* a device was chosen */
+	int16_t index[DAVY_BACKEND_COUNT]; /* for each backend; -1: not visible to it */
 };
 
 /* Bit 1 << backend: selectable, by options or variables. */

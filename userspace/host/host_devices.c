@@ -53,13 +53,9 @@ static bool host_devices_driven_by(const struct davy_host_device *d, const char 
 	return davy_same_name(d->gpu.driver, one) || davy_same_name(d->gpu.driver, other);
 }
 
-/*
- * Numbers by PCI address among the devices of a driver: the order that CUDA and Level Zero can be
- * configured to use.
- */
-static void host_devices_number_by_address(struct davy_host_device *list, size_t count,
-					   enum davy_backend backend, const char *one,
-					   const char *other)
+/* Numbers a driver's devices by PCI address: CUDA and Level Zero can be configured to do so. */
+static void host_devices_by_address(struct davy_host_device *list, size_t count,
+				    enum davy_backend backend, const char *one, const char *other)
 {
 	for (size_t i = 0; i < count; i++) {
 		int16_t before = 0;
@@ -89,7 +85,7 @@ static uint64_t host_devices_number_of(const json_t *object, const char *key)
 }
 
 /* Free bytes of one heap: the budget is the maximum for a process, minus its use. */
-static uint64_t host_devices_free_of(const json_t *heap)
+static uint64_t host_devices_free(const json_t *heap)
 {
 	uint64_t size = host_devices_number_of(heap, "size"),
 		 used = host_devices_number_of(heap, "usage");
@@ -113,8 +109,8 @@ static uint64_t host_devices_heaps_free(const json_t *device)
 		if (!shared && !json_is_true(json_object_get(heap, "device_local")))
 			continue;
 		any |= host_devices_number_of(heap, "size") > 0;
-		free_bytes += host_devices_free_of(heap) < INT64_MAX / VULKAN_MAX
-				      ? host_devices_free_of(heap)
+		free_bytes += host_devices_free(heap) < INT64_MAX / VULKAN_MAX
+				      ? host_devices_free(heap)
 				      : 0;
 	}
 	return any ? free_bytes : UINT64_MAX;
@@ -183,8 +179,8 @@ size_t davy_host_devices(const json_t *answer, const char *visible, struct davy_
 	const json_t *device;
 
 	host_devices_number_rocm(list, count);
-	host_devices_number_by_address(list, count, DAVY_BACKEND_CUDA, "nvidia", "nvidia");
-	host_devices_number_by_address(list, count, DAVY_BACKEND_SYCL, "i915", "xe");
+	host_devices_by_address(list, count, DAVY_BACKEND_CUDA, "nvidia", "nvidia");
+	host_devices_by_address(list, count, DAVY_BACKEND_SYCL, "i915", "xe");
 	json_array_foreach(json_object_get(answer, "devices"), i, device)
 		host_devices_add_vulkan(device, visible, list, &count, max);
 	return count;

@@ -56,10 +56,11 @@ void davy_host_subject_read(const struct davy_gpu *gpu, struct davy_policy_subje
 {
 	struct davy_module_text text;
 	struct davy_lockups lockups;
-	bool told = davy_lockup_is_described(gpu->driver) &&
-		    !davy_module_text_read(NULL, gpu->driver, DAVY_LOCKUP_PARAMETER_NAME, &text);
+	bool described =
+		davy_lockup_is_described(gpu->driver) &&
+		!davy_module_text_read(NULL, gpu->driver, DAVY_LOCKUP_PARAMETER_NAME, &text);
 
-	davy_lockups_read(gpu, told ? &text : NULL, &lockups);
+	davy_lockups_read(gpu, described ? &text : NULL, &lockups);
 	davy_host_subject(gpu, &lockups, subject);
 }
 

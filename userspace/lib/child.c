@@ -272,8 +272,7 @@ int davy_child_start_piped(const struct davy_child_spec *spec, int flags,
 		return -errno;
 	fcntl(fd[0], F_SETFL, flags);
 	piped.stdio[STDOUT_FILENO] = fd[1];
-	/* 0 cannot be stdout: see child.h */
-	err = fd[1] ? davy_child_start(&piped, ret_child) : -EBADF;
+	err = fd[1] ? davy_child_start(&piped, ret_child) : -EBADF; /* 0 is no stdout: child.h */
 	close(fd[1]);
 	if (!err)
 		return fd[0];

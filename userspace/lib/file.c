@@ -41,8 +41,7 @@ int davy_program_path(const char *name, char *buf, size_t size)
 	path[n > 0 ? n : 0] = 0;
 	slash = strrchr(path, '/');
 	if (!slash)
-		/* /proc is missing; never run a program from the current directory */
-		return -ENOENT;
+		return -ENOENT; /* no /proc; never run a program from the current directory */
 	slash[1] = 0;
 	if ((size_t)snprintf(buf, size, "%s%s", path, name) >= size)
 		return -ENAMETOOLONG;

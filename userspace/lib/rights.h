@@ -12,10 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * Between systemd's dynamic users and nobody; no distribution allocates it. Not nobody: its
- * processes could kill a reader.
- */
+/* No distribution allocates this uid. Not nobody: its processes could kill a reader. */
 #define DAVY_READER_UID 65521
 
 struct davy_rights {
@@ -27,19 +24,13 @@ struct davy_rights {
 /* "parent" is getppid() at program start. 0 or -errno. */
 int davy_rights_keep(const struct davy_rights *rights, pid_t parent);
 
-/*
- * Limits the bounding set to "keep" (1 << CAP_...). Needs CAP_SETPCAP; without it the bounding set
- * stays, which has no effect under no_new_privs.
- */
+/* Limits the bounding set to "keep". Without CAP_SETPCAP it stays, harmless with no_new_privs. */
 void davy_rights_bound(uint64_t keep);
 
 /* Limits the permitted and effective capabilities to "keep" and clears the others. 0 or -errno. */
 int davy_rights_cap(uint64_t keep);
 
-/*
- * Sets no_new_privs, and SIGKILL when the parent dies. Call it after the change of user, which
- * clears that signal. -ESRCH if the parent has already died.
- */
+/* Sets no_new_privs and the death signal, which a change of user clears. -ESRCH: no parent. */
 int davy_rights_seal(pid_t parent);
 
 /* Sets oom_score_adj, if permitted. */

@@ -10,8 +10,7 @@ int davy_standard_fds_open(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
-		/* open() returns the lowest free number */
-		if (open("/dev/null", O_RDWR | O_NOCTTY) != fd)
+		if (open("/dev/null", O_RDWR | O_NOCTTY) != fd) /* the lowest number is used */
 			return -EBADF;
 	}
 	return 0;

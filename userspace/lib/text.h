@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Sanitizes untrusted text: names of processes, models and files may contain newlines, terminal
- * escapes and invalid UTF-8.
- */
+/* Sanitizes untrusted text, which may contain newlines, terminal escapes and invalid UTF-8. */
 #ifndef DAVY_TEXT_H
 #define DAVY_TEXT_H
 

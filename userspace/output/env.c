@@ -34,7 +34,7 @@ static void env_add(struct davy_output_variables *list, const char *name, const 
 	list->count++;
 }
 
-struct telling {
+struct env_build {
 	const struct davy_effective *e;
 	const struct davy_engine_look *look;
 	struct davy_engine_facts facts;
@@ -42,8 +42,8 @@ struct telling {
 	struct davy_output_result *result;
 };
 
-static void env_take(struct telling *t, int err, const struct davy_environment *e, const char *what,
-		     const struct davy_policy_value *v)
+static void env_take(struct env_build *t, int err, const struct davy_environment *e,
+		     const char *what, const struct davy_policy_value *v)
 {
 	if (err)
 		davy_output_note(t->result, "%s%s%s = %s: %s", what, v->name ? " " : "",
@@ -52,7 +52,7 @@ static void env_take(struct telling *t, int err, const struct davy_environment *
 		env_add(t->list, e->at[i].name, e->at[i].value, &v->origin);
 }
 
-static void env_apply(struct telling *t, struct davy_engine_wish wish, enum davy_policy_key key)
+static void env_apply(struct env_build *t, struct davy_engine_wish wish, enum davy_policy_key key)
 {
 	struct davy_environment e;
 	int err = davy_engine_environment(t->look, &t->facts, &wish, &e);
@@ -61,7 +61,7 @@ static void env_apply(struct telling *t, struct davy_engine_wish wish, enum davy
 }
 
 /* One setting per wish, so that a refused one does not affect the others. */
-static void env_apply_settings(struct telling *t, uint32_t available)
+static void env_apply_settings(struct env_build *t, uint32_t available)
 {
 	enum davy_backend backend = davy_policy_backend(t->e, available);
 	struct davy_knobs knobs;
@@ -100,7 +100,7 @@ void davy_output_variables(const struct davy_effective *effective,
 			   struct davy_output_variables *ret_variables,
 			   struct davy_output_result *result)
 {
-	struct telling t = { effective, look, *facts, ret_variables, result };
+	struct env_build t = { effective, look, *facts, ret_variables, result };
 	const struct davy_policy_value *cache = &effective->value[DAVY_POLICY_CACHE_TYPE];
 	struct davy_environment e = { 0 };
 

@@ -24,14 +24,11 @@ const struct davy_output_format *davy_output_format_named(const char *name)
 	return NULL;
 }
 
-static int formats_check_models(const struct davy_output_format *f,
-				const struct davy_output_request *r,
-				struct davy_output_result *result)
+static int formats_check(const struct davy_output_format *f, const struct davy_output_request *r,
+			 struct davy_output_result *result)
 {
 	if (f->one_model && r->model_count != 1)
-		return davy_output_refuse(result,
-					  "'%s' needs exactly one model: use --model "
-					  "NAME",
+		return davy_output_refuse(result, "'%s' needs one model: use --model NAME",
 					  f->name);
 	if (f->no_model && r->model_count)
 		return davy_output_refuse(result, "'%s' is for all models: omit --model", f->name);
@@ -52,7 +49,7 @@ int davy_output_make(const struct davy_output_format *f, const struct davy_outpu
 	int err;
 
 	memset(ret_result, 0, sizeof(*ret_result));
-	err = formats_check_models(f, request, ret_result);
+	err = formats_check(f, request, ret_result);
 	out = err ? NULL : open_memstream(&text, &size);
 	if (err || !out)
 		return err ? err : -ENOMEM;

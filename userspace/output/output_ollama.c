@@ -24,8 +24,8 @@ static void output_ollama_put(FILE *out, const char *name, uint32_t value,
 	fprintf(out, "PARAMETER %s %u\n", name, value);
 }
 
-static void output_ollama_note_others(const struct davy_output_settings *s,
-				      struct davy_output_result *result)
+static void output_ollama_note(const struct davy_output_settings *s,
+			       struct davy_output_result *result)
 {
 	const struct davy_effective *e = &s->effective;
 
@@ -74,7 +74,7 @@ static int output_ollama_write(const struct davy_output_request *r, FILE *out,
 		output_ollama_put(out, "num_ctx", context, &v[DAVY_POLICY_CONTEXT]);
 	if (davy_policy_backend(&s.effective, r->subject.available) == DAVY_BACKEND_CPU)
 		output_ollama_put(out, "num_gpu", 0, &v[DAVY_POLICY_BACKENDS]);
-	output_ollama_note_others(&s, result);
+	output_ollama_note(&s, result);
 	return 0;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The settings for one model that follow from the rules, in engines' terms. The agent uses the
- * environments.
- */
+/* The settings for one model that follow from the rules. The agent uses the environments. */
 #ifndef DAVY_SETTINGS_H
 #define DAVY_SETTINGS_H
 

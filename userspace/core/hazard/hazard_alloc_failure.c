@@ -49,7 +49,7 @@ static void alloc_failure_look_at_line(struct davy_step *s)
 	struct davy_tally *t;
 
 	if (in->role != DAVY_PART_PRECURSOR || in->hazard != DAVY_LOG_HZ_ALLOC_FAILURE ||
-	    davy_world_was_reported(w, in->device, DAVY_REPORT_ALLOC, DAVY_BY_LOG, 0, s->now_ns))
+	    davy_world_reported(w, in->device, DAVY_REPORT_ALLOC, DAVY_BY_LOG, 0, s->now_ns))
 		return;
 	t = davy_world_tally(w, strong ? DAVY_TALLY_ALLOC_LINE : DAVY_TALLY_ALLOC_HINT, in->device,
 			     s->ev->pid, s->now_ns,

@@ -21,9 +21,8 @@ static const struct {
 } kinds[] = {
 	{ DAVY_LOG_FENCE_FALLBACK, 3 },	    /* 7 min before the fatal reset */
 	{ DAVY_LOG_I915_FENCE_EXPIRED, 3 }, /* 8 s before GPU HANG */
-	/* 25 h before a freeze: restart at a convenient time */
-	{ DAVY_LOG_VM_LEAK, 1 },
-	{ DAVY_LOG_SMU_BUSY, BY_WEIGHT },      /* 9 s before the PSP failed */
+	{ DAVY_LOG_VM_LEAK, 1 },	    /* 25 h before a freeze: restart at a convenient time */
+	{ DAVY_LOG_SMU_BUSY, BY_WEIGHT },   /* 9 s before the PSP failed */
 	{ DAVY_LOG_KILLED_ENTITY, BY_WEIGHT }, /* 125 to 245 s before the report of a hung task */
 	{ DAVY_LOG_SMU_FAILED, BY_WEIGHT },
 	{ DAVY_LOG_KIQ_TIMEOUT, BY_WEIGHT },

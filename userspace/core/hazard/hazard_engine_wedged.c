@@ -21,16 +21,14 @@
 #define CHECK_LOST_NS (60 * DAVY_NS_PER_S) /* after this time a missing answer is given up */
 #define WARM_GRAPHS   16  /* each new batch shape compiles shaders; new shapes come first */
 #define HTTP_LOADING  503 /* llama-server while it loads its model */
-/* interval of checks and decisions for a wedged engine */
-#define AGAIN_NS (30 * DAVY_NS_PER_S)
+#define AGAIN_NS      (30 * DAVY_NS_PER_S) /* of checks and decisions while wedged */
 
 static bool engine_wedged_on_gpu(const struct davy_process *p)
 {
 	return p->backend != DAVY_BACKEND_CPU;
 }
 
-static uint64_t engine_wedged_graph_limit_ns(const struct davy_step *s,
-					     const struct davy_process *p)
+static uint64_t engine_wedged_limit_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	uint64_t age_ns = davy_threshold_ns(s, DAVY_CFG_WEDGED_GRAPH_AGE_MS, NULL, p);
 	uint64_t ratio = davy_threshold(s, DAVY_CFG_WEDGED_GRAPH_RATIO, NULL, p);
@@ -42,7 +40,7 @@ static uint64_t engine_wedged_graph_limit_ns(const struct davy_step *s,
 	return slow_ns > age_ns * factor ? slow_ns : age_ns * factor;
 }
 
-static uint64_t engine_wedged_graph_age_ns(const struct davy_step *s, const struct davy_process *p)
+static uint64_t engine_wedged_age_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	uint64_t since = p->graph.entered_ns;
 
@@ -54,7 +52,7 @@ static uint64_t engine_wedged_graph_age_ns(const struct davy_step *s, const stru
 static bool engine_wedged_graph_stuck(const struct davy_step *s, const struct davy_process *p)
 {
 	return engine_wedged_on_gpu(p) &&
-	       engine_wedged_graph_age_ns(s, p) >= engine_wedged_graph_limit_ns(s, p) &&
+	       engine_wedged_age_ns(s, p) >= engine_wedged_limit_ns(s, p) &&
 	       p->graph.entered_ns > p->checked_ok_ns;
 }
 
@@ -103,8 +101,8 @@ static void engine_wedged_raise(struct davy_step *s, struct davy_process *p,
 	}
 	if (p->graph.entered_ns) {
 		davy_plan_evidence(&note, p->graph.entered_ns, DAVY_EV_GRAPH, 1);
-		note.observed = engine_wedged_graph_age_ns(s, p);
-		note.threshold = engine_wedged_graph_limit_ns(s, p);
+		note.observed = engine_wedged_age_ns(s, p);
+		note.threshold = engine_wedged_limit_ns(s, p);
 		note.unit = DAVY_UNIT_NS;
 	} else {
 		note.observed = probe ? probe->completion_status : 0;
@@ -147,8 +145,8 @@ static void engine_wedged_suspect(struct davy_step *s, struct davy_process *p)
 	check.unit = DAVY_UNIT_HTTP;
 	check.threshold = 200;
 	if (engine_wedged_graph_stuck(s, p)) {
-		check.observed = engine_wedged_graph_age_ns(s, p);
-		check.threshold = engine_wedged_graph_limit_ns(s, p);
+		check.observed = engine_wedged_age_ns(s, p);
+		check.threshold = engine_wedged_limit_ns(s, p);
 		check.unit = DAVY_UNIT_NS;
 	}
 	davy_copy_name(check.detail, sizeof(check.detail), p->exception);

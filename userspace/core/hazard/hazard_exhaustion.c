@@ -74,9 +74,8 @@ static uint32_t exhaustion_level_of(const struct davy_step *s, const struct heap
 	return level;
 }
 
-static bool exhaustion_looks_like_load(struct davy_step *s, const struct heap_view *v,
-				       const struct davy_memory_client *c,
-				       const struct davy_outlook *o)
+static bool exhaustion_is_load(struct davy_step *s, const struct heap_view *v,
+			       const struct davy_memory_client *c, const struct davy_outlook *o)
 {
 	if (o->seen_before ||
 	    o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_FAST_RATE, v->device, v->p))
@@ -110,8 +109,8 @@ static bool exhaustion_can_evict_idle(struct davy_step *s, const struct heap_vie
 	return other && other->bytes > v->total / 16 && davy_is_idle(s, other->pid);
 }
 
-static uint32_t exhaustion_level_of_load(struct davy_step *s, struct davy_heap_state *h,
-					 uint64_t left_ms, uint32_t level, bool fits)
+static uint32_t exhaustion_load_level(struct davy_step *s, struct davy_heap_state *h,
+				      uint64_t left_ms, uint32_t level, bool fits)
 {
 	if (left_ms >= LOAD_LEFT_MS) {
 		h->short_ns = 0;
@@ -183,8 +182,8 @@ static const struct davy_memory_client *exhaustion_filler(const struct davy_step
 }
 
 /* The process that fills the heap, if its model may have its own thresholds. */
-static const struct davy_process *exhaustion_scoped_process(const struct davy_step *s,
-							    const struct heap_view *v)
+static const struct davy_process *exhaustion_scope(const struct davy_step *s,
+						   const struct heap_view *v)
 {
 	const struct davy_memory_client *c;
 
@@ -194,8 +193,7 @@ static const struct davy_process *exhaustion_scoped_process(const struct davy_st
 	return davy_scoped_process(s, c ? c->pid : v->pid);
 }
 
-static void exhaustion_take_sample(struct davy_step *s, struct davy_heap_state *h,
-				   struct heap_view *v)
+static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, struct heap_view *v)
 {
 	uint64_t left = v->total - exhaustion_min(v->used, v->total), left_ms;
 	const struct davy_memory_client *c;
@@ -205,7 +203,7 @@ static void exhaustion_take_sample(struct davy_step *s, struct davy_heap_state *
 	if (!v->total)
 		return;
 	davy_forecast_add(&h->forecast, s->now_ns, v->used);
-	v->p = exhaustion_scoped_process(s, v);
+	v->p = exhaustion_scope(s, v);
 	o = davy_forecast_look(&h->forecast, v->total,
 			       davy_threshold_ns(s, DAVY_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
 	left_ms = davy_forecast_left_ms(left, o.rate);
@@ -218,9 +216,9 @@ static void exhaustion_take_sample(struct davy_step *s, struct davy_heap_state *
 		return;
 	}
 	c = exhaustion_filler(s, v);
-	if (exhaustion_looks_like_load(s, v, c, &o)) {
-		level = exhaustion_level_of_load(s, h, left_ms, level,
-						 exhaustion_load_fits(s, c, left));
+	if (exhaustion_is_load(s, v, c, &o)) {
+		level = exhaustion_load_level(s, h, left_ms, level,
+					      exhaustion_load_fits(s, c, left));
 		if (level > 1 && exhaustion_can_evict_idle(s, v, c))
 			level = 1;
 	}
@@ -267,7 +265,7 @@ static void exhaustion_look_at_memory(struct davy_step *s)
 			v.total = m->host_total;
 			v.used = m->host_total - exhaustion_min(m->host_available, m->host_total);
 		}
-		exhaustion_take_sample(s, &d->heap[i], &v);
+		exhaustion_sample(s, &d->heap[i], &v);
 	}
 	if (!shared)
 		exhaustion_follow_rise(&d->rise, m->vram_used, s->now_ns);
@@ -286,7 +284,7 @@ static void exhaustion_look_at_cgroup(struct davy_step *s)
 	v.device = c->device;
 	v.detail = c->unit;
 	v.pid = s->ev->pid;
-	exhaustion_take_sample(s, &c->heap, &v);
+	exhaustion_sample(s, &c->heap, &v);
 }
 
 static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, const char *device,

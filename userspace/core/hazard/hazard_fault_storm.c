@@ -39,63 +39,59 @@ static uint64_t fault_storm_limit(const struct davy_step *s, const char *device,
 	return davy_threshold(s, DAVY_CFG_FAULT_COUNT, device, davy_scoped_process(s, pid));
 }
 
-static void fault_storm_raise(struct davy_step *s, const struct finding *finding)
+static void fault_storm_raise(struct davy_step *s, const struct finding *f)
 {
-	const struct davy_process *p = davy_world_process(&s->core->world, finding->pid);
+	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_FAULT_STORM, p);
 
-	note.pid = finding->pid;
-	if (finding->device[0] || s->ev->kind == DAVY_EV_FAULT)
-		davy_copy_name(note.device, sizeof(note.device), finding->device);
+	note.pid = f->pid;
+	if (f->device[0] || s->ev->kind == DAVY_EV_FAULT)
+		davy_copy_name(note.device, sizeof(note.device), f->device);
 	if (!p && s->ev->kind == DAVY_EV_LOG)
 		davy_copy_name(note.comm, sizeof(note.comm), s->ev->log.comm);
-	davy_copy_name(note.detail, sizeof(note.detail), finding->what);
-	note.form = (uint8_t)finding->form;
-	note.level = (uint8_t)finding->level;
+	davy_copy_name(note.detail, sizeof(note.detail), f->what);
+	note.form = (uint8_t)f->form;
+	note.level = (uint8_t)f->level;
 	note.unit = DAVY_UNIT_COUNT;
-	note.observed = finding->count;
-	note.threshold = finding->threshold;
-	note.evidence[0].count =
-		finding->count < UINT32_MAX ? (uint32_t)finding->count : UINT32_MAX;
+	note.observed = f->count;
+	note.threshold = f->threshold;
+	note.evidence[0].count = f->count < UINT32_MAX ? (uint32_t)f->count : UINT32_MAX;
 	note.device_class = 1;
-	if (finding->first_ns < note.first_sign_ns)
-		note.first_sign_ns = finding->first_ns;
+	if (f->first_ns < note.first_sign_ns)
+		note.first_sign_ns = f->first_ns;
 	davy_alarm_raise(s, &note);
 }
 
 /* Ignored if a better source has just reported it. */
-static void fault_storm_say(struct davy_step *s, const struct finding *finding,
+static void fault_storm_say(struct davy_step *s, const struct finding *f,
 			    enum davy_reporter reporter)
 {
 	struct davy_world *w = &s->core->world;
 
-	if (davy_world_was_reported(w, finding->device, DAVY_REPORT_FAULT, reporter, finding->level,
-				    s->now_ns))
+	if (davy_world_reported(w, f->device, DAVY_REPORT_FAULT, reporter, f->level, s->now_ns))
 		return;
-	davy_world_report(w, finding->device, DAVY_REPORT_FAULT, reporter, finding->level,
-			  s->now_ns);
-	if (finding->level)
-		fault_storm_raise(s, finding);
+	davy_world_report(w, f->device, DAVY_REPORT_FAULT, reporter, f->level, s->now_ns);
+	if (f->level)
+		fault_storm_raise(s, f);
 }
 
 /* Faults that are not served: a single one or a storm. "single" is the level of one. */
-static void fault_storm_unserved(struct davy_step *s, struct finding *finding, uint32_t single,
+static void fault_storm_unserved(struct davy_step *s, struct finding *f, uint32_t single,
 				 enum davy_reporter reporter)
 {
-	uint64_t limit = davy_threshold(s, DAVY_CFG_FAULT_COUNT, finding->device,
-					davy_scoped_process(s, finding->pid));
+	uint64_t limit =
+		davy_threshold(s, DAVY_CFG_FAULT_COUNT, f->device, davy_scoped_process(s, f->pid));
 
-	finding->level = finding->count >= limit ? 3 : single;
-	finding->threshold = finding->count >= limit ? limit : 1;
-	fault_storm_say(s, finding, reporter);
+	f->level = f->count >= limit ? 3 : single;
+	f->threshold = f->count >= limit ? limit : 1;
+	fault_storm_say(s, f, reporter);
 }
 
 /*
  * With XNACK, each first touch of a page faults: thousands per second while a model loads. Faults
  * that never end cannot be served. Returns true if they last.
  */
-static bool fault_storm_retries_last(struct davy_step *s, struct davy_client *client,
-				     uint64_t limit)
+static bool fault_storm_lasts(struct davy_step *s, struct davy_client *client, uint64_t limit)
 {
 	if (client->fault_count < limit)
 		return false;
@@ -116,7 +112,7 @@ static void fault_storm_next_window(struct davy_step *s, struct davy_client *cli
 static void fault_storm_look_at_fault(struct davy_step *s)
 {
 	const struct davy_ev_fault *in = &s->ev->fault;
-	struct finding finding = { .device = in->device, .what = "" };
+	struct finding f = { .device = in->device, .what = "" };
 	uint64_t limit, window;
 	struct davy_client *client;
 
@@ -128,13 +124,13 @@ static void fault_storm_look_at_fault(struct davy_step *s)
 	if (s->now_ns - client->window_ns > window)
 		fault_storm_next_window(s, client, limit, window);
 	client->fault_count += in->fresh;
-	finding.pid = client->pid;
-	finding.count = client->fault_count;
-	finding.first_ns = client->window_ns;
+	f.pid = client->pid;
+	f.count = client->fault_count;
+	f.first_ns = client->window_ns;
 	if (in->fault_class != DAVY_FAULT_VM_RETRY)
-		fault_storm_unserved(s, &finding, 1, DAVY_BY_PROGRAM);
-	else if (fault_storm_retries_last(s, client, limit))
-		fault_storm_unserved(s, &finding, 0, DAVY_BY_PROGRAM);
+		fault_storm_unserved(s, &f, 1, DAVY_BY_PROGRAM);
+	else if (fault_storm_lasts(s, client, limit))
+		fault_storm_unserved(s, &f, 0, DAVY_BY_PROGRAM);
 }
 
 static struct finding fault_storm_counted(struct davy_step *s, enum davy_tally_kind kind,
@@ -142,12 +138,12 @@ static struct finding fault_storm_counted(struct davy_step *s, enum davy_tally_k
 {
 	struct davy_tally *t = davy_world_tally(&s->core->world, kind, device, pid, s->now_ns,
 						fault_storm_window_ns(s, device, pid));
-	struct finding finding = { .device = device, .what = "", .pid = pid };
+	struct finding f = { .device = device, .what = "", .pid = pid };
 
 	t->count += fresh;
-	finding.count = t->count;
-	finding.first_ns = t->window_ns;
-	return finding;
+	f.count = t->count;
+	f.first_ns = t->window_ns;
+	return f;
 }
 
 /* Served page faults: their rate is the cost. */
@@ -157,18 +153,18 @@ static void fault_storm_served(struct davy_step *s, enum davy_tally_kind kind, c
 	uint64_t limit = davy_threshold(s, DAVY_CFG_FAULT_RETRIES, device,
 					davy_scoped_process(s, s->ev->pid));
 	struct davy_world *w = &s->core->world;
-	struct finding finding;
+	struct finding f;
 
-	if (davy_world_was_reported(w, device, DAVY_REPORT_RETRY, reporter, 0, s->now_ns))
+	if (davy_world_reported(w, device, DAVY_REPORT_RETRY, reporter, 0, s->now_ns))
 		return;
 	davy_world_report(w, device, DAVY_REPORT_RETRY, reporter, 0, s->now_ns);
-	finding = fault_storm_counted(s, kind, device, s->ev->pid, fresh);
-	if (finding.count < limit)
+	f = fault_storm_counted(s, kind, device, s->ev->pid, fresh);
+	if (f.count < limit)
 		return;
-	finding.level = 2;
-	finding.threshold = limit;
-	finding.form = DAVY_FORM_RETRIED;
-	fault_storm_raise(s, &finding);
+	f.level = 2;
+	f.threshold = limit;
+	f.form = DAVY_FORM_RETRIED;
+	fault_storm_raise(s, &f);
 }
 
 static uint32_t fault_storm_owner_of(struct davy_step *s)
@@ -184,7 +180,7 @@ static uint32_t fault_storm_owner_of(struct davy_step *s)
 static void fault_storm_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
-	struct finding finding;
+	struct finding f;
 
 	switch (in->fact) {
 	case DAVY_FACT_SVM_FAULT:
@@ -201,21 +197,21 @@ static void fault_storm_look_at_fact(struct davy_step *s)
 	default:
 		return;
 	}
-	finding = fault_storm_counted(s, DAVY_TALLY_FAULT, in->device, fault_storm_owner_of(s),
-				      in->fresh);
-	fault_storm_unserved(s, &finding, 1, DAVY_BY_PROGRAM);
+	f = fault_storm_counted(s, DAVY_TALLY_FAULT, in->device, fault_storm_owner_of(s),
+				in->fresh);
+	fault_storm_unserved(s, &f, 1, DAVY_BY_PROGRAM);
 }
 
 static void fault_storm_look_at_kfd(struct davy_step *s)
 {
 	const char *device = s->ev->kfd.device;
-	struct finding finding;
+	struct finding f;
 
 	if (s->ev->kfd.event == DAVY_KFD_PAGE_FAULT_BEGIN) {
 		fault_storm_served(s, DAVY_TALLY_RETRY_SMI, device, 1, DAVY_BY_DRIVER);
 	} else if (s->ev->kfd.event == DAVY_KFD_VM_FAULT) {
-		finding = fault_storm_counted(s, DAVY_TALLY_FAULT_SMI, device, s->ev->pid, 1);
-		fault_storm_unserved(s, &finding, 1, DAVY_BY_DRIVER);
+		f = fault_storm_counted(s, DAVY_TALLY_FAULT_SMI, device, s->ev->pid, 1);
+		fault_storm_unserved(s, &f, 1, DAVY_BY_DRIVER);
 	}
 }
 
@@ -227,20 +223,20 @@ static void fault_storm_look_at_log(struct davy_step *s)
 	const struct davy_ev_log *in = &s->ev->log;
 	bool failure = in->role == DAVY_PART_FAILURE && in->log_class == DAVY_CLASS_PAGE_FAULT;
 	bool hint = in->role == DAVY_PART_PRECURSOR && in->hazard == DAVY_LOG_HZ_FAULT_STORM;
-	struct finding finding;
+	struct finding f;
 
 	if (!failure && !hint)
 		return;
-	finding = fault_storm_counted(s, DAVY_TALLY_FAULT_LINE, in->device, s->ev->pid,
-				      1 + (uint64_t)in->repeats);
-	finding.what = davy_log_kind_name(in->kind);
+	f = fault_storm_counted(s, DAVY_TALLY_FAULT_LINE, in->device, s->ev->pid,
+				1 + (uint64_t)in->repeats);
+	f.what = davy_log_kind_name(in->kind);
 	if (failure) {
-		fault_storm_unserved(s, &finding, 1, DAVY_BY_LOG);
+		fault_storm_unserved(s, &f, 1, DAVY_BY_LOG);
 		return;
 	}
-	finding.level = in->weight > 1 ? 2 : 1;
-	finding.threshold = 1;
-	fault_storm_say(s, &finding, DAVY_BY_LOG);
+	f.level = in->weight > 1 ? 2 : 1;
+	f.threshold = 1;
+	fault_storm_say(s, &f, DAVY_BY_LOG);
 }
 
 static void fault_storm_look(struct davy_step *s)

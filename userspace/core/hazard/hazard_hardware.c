@@ -45,8 +45,8 @@ static void hardware_raise(struct davy_step *s, const struct finding *f)
 	davy_alarm_raise(s, &note);
 }
 
-static uint32_t hardware_level_of_meaning(uint8_t role, uint8_t class, uint8_t hazard,
-					  uint8_t weight, bool named_for_hardware)
+static uint32_t hardware_level(uint8_t role, uint8_t class, uint8_t hazard, uint8_t weight,
+			       bool named_for_hardware)
 {
 	if (role == DAVY_PART_PRECURSOR && hazard == DAVY_LOG_HZ_HARDWARE_ERROR)
 		return weight < 1 ? 1 : weight > 3 ? 3 : weight;
@@ -90,7 +90,7 @@ static void hardware_look_at_log(struct davy_step *s)
 			     .threshold = 1,
 			     .victim_pid = s->ev->pid };
 
-	f.level = hardware_level_of_meaning(l->role, l->log_class, l->hazard, l->weight, hardware);
+	f.level = hardware_level(l->role, l->log_class, l->hazard, l->weight, hardware);
 	if (l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_SXID)
 		f.observed = l->code;
 	if (l->kind == DAVY_LOG_XID)
@@ -132,8 +132,7 @@ static void hardware_look_at_fact(struct davy_step *s)
 		break;
 	case DAVY_FACT_NVIDIA_XID:
 		xid = davy_xid_meaning(in->detail);
-		f.level = hardware_level_of_meaning(xid->role, xid->class, xid->hazard, xid->weight,
-						    true);
+		f.level = hardware_level(xid->role, xid->class, xid->hazard, xid->weight, true);
 		f.form = DAVY_FORM_XID;
 		f.observed = in->detail;
 		break;

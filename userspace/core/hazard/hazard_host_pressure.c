@@ -70,21 +70,21 @@ static struct finding host_pressure_of_shared(const struct davy_step *s,
 	uint64_t least = held ? low + low / 4 : low;
 	bool stalls = m->pressure_permille >= (held ? stall / 2 : stall) &&
 		      m->host_available < m->host_total / 4;
-	struct finding finding = { 0,	DAVY_UNIT_BYTES, m->host_available,
-				   low, "available",	 DAVY_FORM_PLAIN };
+	struct finding f = { 0,	  DAVY_UNIT_BYTES, m->host_available,
+			     low, "available",	   DAVY_FORM_PLAIN };
 
 	for (uint64_t part = 1; part <= 4; part *= 2)
-		finding.level += m->host_available < least / part;
+		f.level += m->host_available < least / part;
 	if (!stalls)
-		return finding;
-	if (!finding.level) {
-		finding.unit = DAVY_UNIT_PERMILLE;
-		finding.observed = m->pressure_permille;
-		finding.threshold = stall;
-		finding.what = "stall";
+		return f;
+	if (!f.level) {
+		f.unit = DAVY_UNIT_PERMILLE;
+		f.observed = m->pressure_permille;
+		f.threshold = stall;
+		f.what = "stall";
 	}
-	finding.level += finding.level < 3;
-	return finding;
+	f.level += f.level < 3;
+	return f;
 }
 
 static struct finding host_pressure_of_card(const struct davy_step *s,
@@ -92,29 +92,29 @@ static struct finding host_pressure_of_card(const struct davy_step *s,
 {
 	uint64_t permille = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
 	const struct davy_ev_memory *m = &d->now;
-	struct finding finding = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
+	struct finding f = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
 
 	permille = held ? permille * 7 / 8 : permille;
-	finding.threshold = m->host_available / 1000 * permille;
-	finding.level = (m->flags & DAVY_MEMORY_MAY_SUSPEND) && m->host_total &&
-			m->vram_used > finding.threshold;
-	return finding;
+	f.threshold = m->host_available / 1000 * permille;
+	f.level =
+		(m->flags & DAVY_MEMORY_MAY_SUSPEND) && m->host_total && m->vram_used > f.threshold;
+	return f;
 }
 
 static void host_pressure_raise(struct davy_step *s, struct davy_memory_device *d,
-				const struct finding *finding)
+				const struct finding *f)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, d->pressed_pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_HOST_PRESSURE, p);
 
 	note.pid = d->pressed_pid;
 	davy_copy_name(note.device, sizeof(note.device), d->device);
-	davy_copy_name(note.detail, sizeof(note.detail), finding->what);
-	note.form = (uint8_t)finding->form;
-	note.level = (uint8_t)finding->level;
-	note.unit = (uint8_t)finding->unit;
-	note.observed = finding->observed;
-	note.threshold = finding->threshold;
+	davy_copy_name(note.detail, sizeof(note.detail), f->what);
+	note.form = (uint8_t)f->form;
+	note.level = (uint8_t)f->level;
+	note.unit = (uint8_t)f->unit;
+	note.observed = f->observed;
+	note.threshold = f->threshold;
 	davy_alarm_raise(s, &note);
 }
 
@@ -124,13 +124,13 @@ static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *
 	uint32_t standing =
 		davy_alarm_level(s, DAVY_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
 	const struct davy_memory_client *c;
-	struct finding finding;
+	struct finding f;
 
 	if (m->flags & DAVY_MEMORY_SHARED)
-		finding = host_pressure_of_shared(s, d, standing);
+		f = host_pressure_of_shared(s, d, standing);
 	else
-		finding = host_pressure_of_card(s, d, standing);
-	if (!finding.level || finding.level < standing)
+		f = host_pressure_of_card(s, d, standing);
+	if (!f.level || f.level < standing)
 		return; /* the alarm expires later */
 	if (!standing && (m->flags & DAVY_MEMORY_SHARED) && !host_pressure_in_use(s, m))
 		return;
@@ -138,7 +138,7 @@ static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *
 		c = davy_memory_largest(&s->core->world.memory, d->device);
 		d->pressed_pid = c ? c->pid : 0;
 	}
-	host_pressure_raise(s, d, &finding);
+	host_pressure_raise(s, d, &f);
 }
 
 /* Samples arrive only on change: without one, the values are unchanged. */

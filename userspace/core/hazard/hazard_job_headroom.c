@@ -94,8 +94,8 @@ static uint64_t job_headroom_linear(const struct davy_load *l, uint64_t share)
 	return l->by_depth ? share : share * share / MILLION;
 }
 
-static void job_headroom_place_by_depth(struct davy_step *s, struct davy_load *l,
-					const struct davy_process *p, uint64_t share)
+static void job_headroom_by_depth(struct davy_step *s, struct davy_load *l,
+				  const struct davy_process *p, uint64_t share)
 {
 	uint32_t depth = p->life.progress.depth;
 
@@ -108,8 +108,8 @@ static void job_headroom_place_by_depth(struct davy_step *s, struct davy_load *l
 		davy_growth_add(&l->growth, depth, share);
 }
 
-static void job_headroom_place_by_time(struct davy_step *s, struct davy_load *l, uint64_t share,
-				       uint64_t job_ns)
+static void job_headroom_by_time(struct davy_step *s, struct davy_load *l, uint64_t share,
+				 uint64_t job_ns)
 {
 	uint64_t ms = (s->now_ns - l->began_ns) / DAVY_NS_PER_MS;
 
@@ -133,14 +133,14 @@ static void job_headroom_place(struct davy_step *s, struct davy_load *l,
 		davy_growth_begin(&l->growth, by_depth ? DEPTH_BIN : TIME_BIN_MS);
 	}
 	if (by_depth)
-		job_headroom_place_by_depth(s, l, p, share);
+		job_headroom_by_depth(s, l, p, share);
 	else
-		job_headroom_place_by_time(s, l, share, job_ns);
+		job_headroom_by_time(s, l, share, job_ns);
 	l->last_ns = s->now_ns;
 }
 
-static uint64_t job_headroom_level_share(const struct davy_step *s, const struct davy_load *l,
-					 const struct davy_process *p, uint32_t level)
+static uint64_t job_headroom_level(const struct davy_step *s, const struct davy_load *l,
+				   const struct davy_process *p, uint32_t level)
 {
 	int key = DAVY_CFG_HEADROOM_LEVEL1 + (int)level - 1;
 
@@ -150,7 +150,7 @@ static uint64_t job_headroom_level_share(const struct davy_step *s, const struct
 static void job_headroom_remember(struct davy_step *s, struct davy_load *l,
 				  const struct davy_process *p, uint64_t share, uint32_t count)
 {
-	if (share < job_headroom_level_share(s, l, p, 1))
+	if (share < job_headroom_level(s, l, p, 1))
 		return;
 	for (uint32_t i = 0; i < count && i < 3; i++) {
 		l->slow[l->slow_next] = (uint32_t)share;
@@ -159,10 +159,7 @@ static void job_headroom_remember(struct davy_step *s, struct davy_load *l,
 	}
 }
 
-/*
- * The third slowest job of the last minute, or of six timeouts if longer: two outliers do not
- * affect it.
- */
+/* Third slowest job of the last minute, or of six timeouts if longer: ignores two outliers. */
 static uint64_t job_headroom_third_slowest(const struct davy_step *s, const struct davy_load *l,
 					   uint64_t timeout_ns, uint64_t *ret_ns)
 {
@@ -241,8 +238,7 @@ static void job_headroom_predict(const struct davy_step *s, const struct davy_lo
 	v->worst = l->by_depth ? davy_trend_at(&t, end) : MILLION;
 	if (!v->level)
 		v->level = 1;
-	if (v->level < 2 &&
-	    t.y >= (int64_t)job_headroom_linear(l, job_headroom_level_share(s, l, p, 1)))
+	if (v->level < 2 && t.y >= (int64_t)job_headroom_linear(l, job_headroom_level(s, l, p, 1)))
 		v->level = 2;
 }
 
@@ -254,9 +250,9 @@ static struct verdict job_headroom_judge(const struct davy_step *s, const struct
 	uint64_t first_ns, third = job_headroom_third_slowest(s, l, timeout_ns, &first_ns);
 
 	v.first_ns = s->now_ns;
-	v.level = share >= job_headroom_level_share(s, l, p, 1);
+	v.level = share >= job_headroom_level(s, l, p, 1);
 	for (uint32_t level = 2; level <= 3; level++) {
-		if (third < job_headroom_level_share(s, l, p, level))
+		if (third < job_headroom_level(s, l, p, level))
 			break;
 		v.level = level;
 		v.share = third;
@@ -274,7 +270,7 @@ static uint32_t job_headroom_fitting(const struct davy_step *s, const struct dav
 {
 	uint64_t least = davy_threshold(s, DAVY_CFG_HEADROOM_UBATCH_FLOOR, l->device, p);
 	uint64_t ubatch = p->ubatch, power = 1;
-	uint64_t fit = ubatch * job_headroom_level_share(s, l, p, 1) / worst;
+	uint64_t fit = ubatch * job_headroom_level(s, l, p, 1) / worst;
 
 	if (ubatch && fit >= ubatch)
 		fit = ubatch - 1;
@@ -296,7 +292,7 @@ static void job_headroom_raise(struct davy_step *s, const struct davy_load *l,
 	note.level = (uint8_t)v->level;
 	note.unit = DAVY_UNIT_PERMILLE;
 	note.observed = v->share / (MILLION / 1000);
-	note.threshold = job_headroom_level_share(s, l, p, v->level) / (MILLION / 1000);
+	note.threshold = job_headroom_level(s, l, p, v->level) / (MILLION / 1000);
 	note.ubatch = p->ubatch;
 	note.fitting_ubatch = job_headroom_fitting(s, l, p, v->worst);
 	if (v->first_ns < s->now_ns)

@@ -14,12 +14,10 @@
 
 #include <inttypes.h>
 
-/* enum KFD_QUEUE_EVICTION_TRIGGERS of kfd_ioctl.h; 4 and 5 are from CRIU */
-#define TRIGGER_SUSPEND 3
-/* the queues were stopped anyway; all other failures were rolled back */
-#define ERROR_IO  (-5)
-#define SAMPLE_NS DAVY_NS_PER_S
-#define SAMPLES	  2
+#define TRIGGER_SUSPEND 3    /* enum KFD_QUEUE_EVICTION_TRIGGERS of kfd_ioctl.h; 4 and 5: CRIU */
+#define ERROR_IO	(-5) /* the queues stopped anyway; other failures were rolled back */
+#define SAMPLE_NS	DAVY_NS_PER_S
+#define SAMPLES		2
 
 struct finding {
 	const char *device;
@@ -43,8 +41,7 @@ static uint64_t queue_thrash_window_ns(const struct davy_step *s, const char *de
 }
 
 /* The process that recently moved most of "pid"'s memory out of that device; 0: none seen. */
-static uint32_t queue_thrash_mover_against(const struct davy_step *s, const char *device,
-					   uint32_t pid)
+static uint32_t queue_thrash_mover(const struct davy_step *s, const char *device, uint32_t pid)
 {
 	const struct davy_world *w = &s->core->world;
 	const struct davy_mover_state *worst = NULL;
@@ -69,13 +66,12 @@ static uint32_t queue_thrash_evictor(struct davy_step *s, const char *device, ui
 
 	if (k && k->evictor_pid && s->now_ns - k->evictor_ns <= queue_thrash_window_ns(s, device))
 		return k->evictor_pid;
-	return queue_thrash_mover_against(s, device, pid);
+	return queue_thrash_mover(s, device, pid);
 }
 
-static void queue_thrash_raise(struct davy_step *s, const struct finding *finding)
+static void queue_thrash_raise(struct davy_step *s, const struct finding *f)
 {
-	uint32_t pid = s->ev->pid,
-		 evictor = pid ? queue_thrash_evictor(s, finding->device, pid) : 0;
+	uint32_t pid = s->ev->pid, evictor = pid ? queue_thrash_evictor(s, f->device, pid) : 0;
 	const struct davy_process *p = davy_world_process(&s->core->world, evictor ? evictor : pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_QUEUE_THRASH, p);
 
@@ -83,14 +79,14 @@ static void queue_thrash_raise(struct davy_step *s, const struct finding *findin
 		note.pid = evictor;
 		note.victim_pid = pid;
 	}
-	if (finding->device[0])
-		davy_copy_name(note.device, sizeof(note.device), finding->device);
-	note.level = (uint8_t)finding->level;
-	note.unit = (uint8_t)finding->unit;
-	note.observed = finding->observed;
-	note.threshold = finding->threshold;
-	if (finding->first_ns < note.first_sign_ns)
-		note.first_sign_ns = finding->first_ns;
+	if (f->device[0])
+		davy_copy_name(note.device, sizeof(note.device), f->device);
+	note.level = (uint8_t)f->level;
+	note.unit = (uint8_t)f->unit;
+	note.observed = f->observed;
+	note.threshold = f->threshold;
+	if (f->first_ns < note.first_sign_ns)
+		note.first_sign_ns = f->first_ns;
 	davy_alarm_raise(s, &note);
 }
 
@@ -98,7 +94,7 @@ static void queue_thrash_evicted(struct davy_step *s, enum davy_tally_kind kind,
 				 uint32_t trigger)
 {
 	uint64_t count = queue_thrash_limit(s, DAVY_CFG_THRASH_COUNT, device);
-	struct finding finding = { .device = device, .unit = DAVY_UNIT_COUNT, .threshold = count };
+	struct finding f = { .device = device, .unit = DAVY_UNIT_COUNT, .threshold = count };
 	struct davy_kfd_state *k;
 	struct davy_tally *t;
 
@@ -112,10 +108,10 @@ static void queue_thrash_evicted(struct davy_step *s, enum davy_tally_kind kind,
 	t->count++;
 	if (t->count < count)
 		return;
-	finding.level = t->count >= 3 * count ? 3 : 2;
-	finding.observed = t->count;
-	finding.first_ns = t->window_ns;
-	queue_thrash_raise(s, &finding);
+	f.level = t->count >= 3 * count ? 3 : 2;
+	f.observed = t->count;
+	f.first_ns = t->window_ns;
+	queue_thrash_raise(s, &f);
 }
 
 static void queue_thrash_look_at_fact(struct davy_step *s)
@@ -139,7 +135,7 @@ static void queue_thrash_look_at_use(struct davy_step *s)
 	const struct davy_ev_kfd_use *in = &s->ev->kfd_use;
 	struct davy_kfd_state *k =
 		davy_world_kfd_get(&s->core->world, in->device, s->ev->pid, s->now_ns);
-	struct finding finding = { .device = in->device, .unit = DAVY_UNIT_PERMILLE };
+	struct finding f = { .device = in->device, .unit = DAVY_UNIT_PERMILLE };
 	uint64_t passed_ms = (s->now_ns - k->sample_ns) / DAVY_NS_PER_MS, still_ms;
 	uint64_t since_ns = k->sample_ns;
 
@@ -152,18 +148,18 @@ static void queue_thrash_look_at_use(struct davy_step *s)
 		return;
 	if (still_ms > passed_ms)
 		still_ms = passed_ms;
-	finding.observed = still_ms * 1000 / passed_ms;
-	finding.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE, in->device);
-	finding.first_ns = since_ns;
-	k->still_count = finding.observed >= finding.threshold ? k->still_count + 1 : 0;
+	f.observed = still_ms * 1000 / passed_ms;
+	f.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE, in->device);
+	f.first_ns = since_ns;
+	k->still_count = f.observed >= f.threshold ? k->still_count + 1 : 0;
 	if (k->still_count < SAMPLES)
 		return;
-	finding.level = 2;
-	if (finding.observed >= queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device)) {
-		finding.level = 3;
-		finding.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device);
+	f.level = 2;
+	if (f.observed >= queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device)) {
+		f.level = 3;
+		f.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device);
 	}
-	queue_thrash_raise(s, &finding);
+	queue_thrash_raise(s, &f);
 }
 
 static void queue_thrash_look(struct davy_step *s)

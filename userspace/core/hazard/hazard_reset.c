@@ -33,8 +33,8 @@ struct finding {
 	bool over; /* a successful reset */
 };
 
-static void reset_job_timed_out(struct davy_step *s, const char *device, uint32_t pid,
-				uint64_t first_ns)
+static void reset_timed_out(struct davy_step *s, const char *device, uint32_t pid,
+			    uint64_t first_ns)
 {
 	struct davy_world *w = &s->core->world;
 	struct davy_device_state *d = davy_world_device_get(w, device, s->now_ns);
@@ -65,7 +65,7 @@ static void reset_look_at_timeout(struct davy_step *s)
 	note.device_class = 1;
 	if (r->first_sign_ns && r->fence_seqno == in->fence_seqno)
 		davy_plan_evidence(&note, r->first_sign_ns, DAVY_EV_RING, 1);
-	reset_job_timed_out(s, in->device, s->ev->pid, note.first_sign_ns);
+	reset_timed_out(s, in->device, s->ev->pid, note.first_sign_ns);
 	davy_world_report(w, in->device, DAVY_REPORT_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 	davy_alarm_raise(s, &note);
 }
@@ -84,52 +84,48 @@ static uint32_t reset_count(struct davy_step *s, struct davy_device_state *d,
 }
 
 /* The log may be read before the record of the timeout: use the known stall of the ring. */
-static void reset_add_stall(struct davy_step *s, const struct finding *finding,
-			    struct davy_plan *note)
+static void reset_add_stall(struct davy_step *s, const struct finding *f, struct davy_plan *note)
 {
 	const struct davy_world *w = &s->core->world;
 
-	for (size_t i = 0; finding->ring[0] && i < DAVY_WORLD_RINGS; i++) {
+	for (size_t i = 0; f->ring[0] && i < DAVY_WORLD_RINGS; i++) {
 		const struct davy_ring_state *r = &w->rings[i];
 
 		if (r->first_sign_ns && r->pid == note->pid &&
-		    s->now_ns - r->used_ns <= ATTRIBUTE_NS &&
-		    davy_same_name(r->ring, finding->ring) &&
-		    davy_same_name(r->device, finding->device))
+		    s->now_ns - r->used_ns <= ATTRIBUTE_NS && davy_same_name(r->ring, f->ring) &&
+		    davy_same_name(r->device, f->device))
 			davy_plan_evidence(note, r->first_sign_ns, DAVY_EV_RING, 1);
 	}
 }
 
-static void reset_say(struct davy_step *s, struct finding finding)
+static void reset_say(struct davy_step *s, struct finding f)
 {
 	struct davy_world *w = &s->core->world;
-	struct davy_device_state *d = davy_world_device_get(w, finding.device, s->now_ns);
-	const struct davy_process *p = davy_world_process(w, finding.pid);
+	struct davy_device_state *d = davy_world_device_get(w, f.device, s->now_ns);
+	const struct davy_process *p = davy_world_process(w, f.pid);
 	bool after = d->timed_out_ns && s->now_ns - d->timed_out_ns <= ATTRIBUTE_NS;
 	struct davy_plan note;
 
-	if (davy_world_was_reported(w, finding.device, DAVY_REPORT_RESET, finding.reporter,
-				    finding.level, s->now_ns))
+	if (davy_world_reported(w, f.device, DAVY_REPORT_RESET, f.reporter, f.level, s->now_ns))
 		return;
-	davy_world_report(w, finding.device, DAVY_REPORT_RESET, finding.reporter, finding.level,
-			  s->now_ns);
-	note = davy_plan_about(s, DAVY_HZ_RESET, !finding.pid && after ? &d->timed_out : p);
-	if (finding.pid || !after)
-		note.pid = finding.pid;
-	if (finding.device[0])
-		davy_copy_name(note.device, sizeof(note.device), finding.device);
-	davy_copy_name(note.ring, sizeof(note.ring), finding.ring);
-	davy_copy_name(note.detail, sizeof(note.detail), finding.what);
+	davy_world_report(w, f.device, DAVY_REPORT_RESET, f.reporter, f.level, s->now_ns);
+	note = davy_plan_about(s, DAVY_HZ_RESET, !f.pid && after ? &d->timed_out : p);
+	if (f.pid || !after)
+		note.pid = f.pid;
+	if (f.device[0])
+		davy_copy_name(note.device, sizeof(note.device), f.device);
+	davy_copy_name(note.ring, sizeof(note.ring), f.ring);
+	davy_copy_name(note.detail, sizeof(note.detail), f.what);
 	note.unit = DAVY_UNIT_COUNT;
-	note.observed = finding.over ? reset_count(s, d, p) : 1;
+	note.observed = f.over ? reset_count(s, d, p) : 1;
 	note.threshold = 1;
-	note.level = (uint8_t)(note.observed > 1 ? 3 : finding.level);
-	note.result = finding.result;
+	note.level = (uint8_t)(note.observed > 1 ? 3 : f.level);
+	note.result = f.result;
 	note.device_class = 1;
 	if (after)
 		davy_plan_evidence(&note, d->first_sign_ns, DAVY_EV_JOB_TIMEOUT, 1);
 	else
-		reset_add_stall(s, &finding, &note);
+		reset_add_stall(s, &f, &note);
 	davy_alarm_raise(s, &note);
 }
 
@@ -138,17 +134,17 @@ static void reset_look_at_reset(struct davy_step *s)
 	const struct davy_ev_reset *in = &s->ev->reset;
 	struct davy_world *w = &s->core->world;
 	struct davy_device_state *d = davy_world_device_get(w, in->device, s->now_ns);
-	struct finding finding = { .device = in->device, .ring = "", .result = in->result };
+	struct finding f = { .device = in->device, .ring = "", .result = in->result };
 
 	d->resetting_ns = in->begun ? s->now_ns : 0;
 	if (in->begun) {
 		davy_world_report(w, in->device, DAVY_REPORT_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 		return;
 	}
-	finding.over = !in->result;
-	finding.what = in->result ? "GPU reset failed" : "GPU reset succeeded";
-	finding.level = in->result ? 3 : 2;
-	reset_say(s, finding);
+	f.over = !in->result;
+	f.what = in->result ? "GPU reset failed" : "GPU reset succeeded";
+	f.level = in->result ? 3 : 2;
+	reset_say(s, f);
 }
 
 static bool reset_is_running(struct davy_step *s, const char *device)
@@ -162,50 +158,50 @@ static bool reset_is_running(struct davy_step *s, const char *device)
 /* Drivers end a successful reset with "wedged" and no recovery needed. */
 static void reset_wedged(struct davy_step *s, const char *device, uint32_t pid, bool recovered)
 {
-	struct finding finding = { .device = device, .ring = "", .pid = pid, .over = recovered };
+	struct finding f = { .device = device, .ring = "", .pid = pid, .over = recovered };
 
 	if (recovered && reset_is_running(s, device))
 		return; /* the end of the reset is reported soon, with its result */
-	finding.level = recovered ? 2 : 3;
-	finding.what = recovered ? "device recovered" : "device wedged";
-	finding.reporter = DAVY_BY_DRIVER;
-	reset_say(s, finding);
+	f.level = recovered ? 2 : 3;
+	f.what = recovered ? "device recovered" : "device wedged";
+	f.reporter = DAVY_BY_DRIVER;
+	reset_say(s, f);
 }
 
 static void reset_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
-	struct finding finding = { .device = in->device, .ring = in->name, .pid = s->ev->pid };
+	struct finding f = { .device = in->device, .ring = in->name, .pid = s->ev->pid };
 
-	finding.result = in->error;
-	finding.level = in->error ? 3 : 2;
-	finding.over = !in->error;
+	f.result = in->error;
+	f.level = in->error ? 3 : 2;
+	f.over = !in->error;
 	switch (in->fact) {
 	case DAVY_FACT_SOFT_RECOVERY:
 		if (in->error)
 			return; /* a reset follows */
-		finding.over = false;
-		finding.level = 1;
-		finding.what = "soft recovery";
+		f.over = false;
+		f.level = 1;
+		f.what = "soft recovery";
 		break;
 	case DAVY_FACT_RING_RESET:
-		finding.what = in->error ? "ring reset failed" : "ring reset succeeded";
+		f.what = in->error ? "ring reset failed" : "ring reset succeeded";
 		break;
 	case DAVY_FACT_ENGINE_RESET:
-		finding.what = in->error ? "engine reset failed" : "engine reset succeeded";
+		f.what = in->error ? "engine reset failed" : "engine reset succeeded";
 		break;
 	case DAVY_FACT_XE_QUEUE_RESET:
-		finding.what = "queue reset";
+		f.what = "queue reset";
 		break;
 	case DAVY_FACT_GT_ERROR:
-		finding.ring = "";
-		finding.over = false;
-		finding.level = 1;
-		finding.what = "hang declared";
+		f.ring = "";
+		f.over = false;
+		f.level = 1;
+		f.what = "hang declared";
 		break;
 	case DAVY_FACT_CONTEXT_BANNED:
-		finding.over = false;
-		finding.what = "context banned";
+		f.over = false;
+		f.what = "context banned";
 		break;
 	case DAVY_FACT_WEDGED:
 		reset_wedged(s, in->device, s->ev->pid, false);
@@ -216,46 +212,46 @@ static void reset_look_at_fact(struct davy_step *s)
 	default:
 		return;
 	}
-	reset_say(s, finding);
+	reset_say(s, f);
 }
 
 /* i915: ERROR=1 is a hang, RESET=1 the start of a reset, ERROR=0 its success. */
 static void reset_look_at_device(struct davy_step *s)
 {
 	const struct davy_ev_device *in = &s->ev->device;
-	struct finding finding = { .device = in->device, .ring = "", .pid = s->ev->pid };
+	struct finding f = { .device = in->device, .ring = "", .pid = s->ev->pid };
 
-	finding.reporter = DAVY_BY_DRIVER;
+	f.reporter = DAVY_BY_DRIVER;
 	if (in->change == DAVY_DEVICE_WEDGED) {
 		reset_wedged(s, in->device, s->ev->pid, davy_same_name(in->detail, "none"));
 		return;
 	}
 	if (in->change == DAVY_DEVICE_ERROR) {
-		finding.over = !in->value;
-		finding.what = in->value ? "hang declared" : "GPU reset succeeded";
+		f.over = !in->value;
+		f.what = in->value ? "hang declared" : "GPU reset succeeded";
 	} else if (in->change == DAVY_DEVICE_RESET) {
-		finding.what = "GPU reset begins";
+		f.what = "GPU reset begins";
 	} else {
 		return;
 	}
-	finding.level = finding.over ? 2 : 1;
-	reset_say(s, finding);
+	f.level = f.over ? 2 : 1;
+	reset_say(s, f);
 }
 
 static void reset_look_at_kfd(struct davy_step *s)
 {
 	const struct davy_ev_kfd *in = &s->ev->kfd;
-	struct finding finding = { .device = in->device, .ring = "" };
+	struct finding f = { .device = in->device, .ring = "" };
 
 	if (in->event != DAVY_KFD_RESET_BEGIN && in->event != DAVY_KFD_RESET_END)
 		return;
-	finding.reporter = DAVY_BY_DRIVER;
-	finding.over = in->event == DAVY_KFD_RESET_END; /* sent when KFD runs again */
-	finding.level = finding.over ? 2 : 1;
-	finding.what = finding.over ? "GPU reset succeeded" : "GPU reset begins";
-	if (!finding.over && in->detail[0])
-		finding.what = in->detail;
-	reset_say(s, finding);
+	f.reporter = DAVY_BY_DRIVER;
+	f.over = in->event == DAVY_KFD_RESET_END; /* sent when KFD runs again */
+	f.level = f.over ? 2 : 1;
+	f.what = f.over ? "GPU reset succeeded" : "GPU reset begins";
+	if (!f.over && in->detail[0])
+		f.what = in->detail;
+	reset_say(s, f);
 }
 
 /* Meaning of log lines about resets; for an Xid, its class decides. */
@@ -318,23 +314,23 @@ static void reset_look_at_log(struct davy_step *s)
 {
 	const struct davy_ev_log *in = &s->ev->log;
 	const struct line line = reset_line_of(in);
-	struct finding finding = { .device = in->device, .ring = in->ring, .what = line.what };
+	struct finding f = { .device = in->device, .ring = in->ring, .what = line.what };
 	bool dragged = in->role == DAVY_PART_AFTERMATH &&
 		       davy_log_meaning(in->kind)->role == DAVY_PART_FAILURE;
 	bool news;
 
 	if (!line.level || dragged) /* a timeout during a device reset is no news */
 		return;
-	finding.reporter = DAVY_BY_LOG;
-	finding.pid = s->ev->pid;
-	finding.level = line.level;
-	finding.over = line.over;
-	finding.result = in->kind == DAVY_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
-	news = !davy_world_was_reported(&s->core->world, in->device, DAVY_REPORT_RESET, DAVY_BY_LOG,
-					1, s->now_ns);
-	reset_say(s, finding);
-	if (line.level == 1 && finding.pid && news)
-		reset_job_timed_out(s, in->device, finding.pid, s->now_ns);
+	f.reporter = DAVY_BY_LOG;
+	f.pid = s->ev->pid;
+	f.level = line.level;
+	f.over = line.over;
+	f.result = in->kind == DAVY_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
+	news = !davy_world_reported(&s->core->world, in->device, DAVY_REPORT_RESET, DAVY_BY_LOG, 1,
+				    s->now_ns);
+	reset_say(s, f);
+	if (line.level == 1 && f.pid && news)
+		reset_timed_out(s, in->device, f.pid, s->now_ns);
 }
 
 static void reset_look(struct davy_step *s)

@@ -15,10 +15,9 @@
 
 #include <inttypes.h>
 
-#define IN_A_ROW_NS  (60 * DAVY_NS_PER_S) /* ends the series if the success event is lost */
-#define LINES_STRONG 3
-/* workqueue.c prints a line when the count minus this has doubled: 4, 5, 7, 11 */
-#define HOG_LINE_BASE 3
+#define IN_A_ROW_NS   (60 * DAVY_NS_PER_S) /* ends the series if the success event is lost */
+#define LINES_STRONG  3
+#define HOG_LINE_BASE 3 /* workqueue.c prints when the count minus this doubled: 4, 5, 7, 11 */
 
 struct finding {
 	const char *device;
@@ -31,41 +30,41 @@ struct finding {
 };
 
 static uint64_t restore_hog_limit(const struct davy_step *s, enum davy_config_key key,
-				  const struct finding *finding)
+				  const struct finding *f)
 {
-	return davy_threshold(s, key, finding->device, davy_scoped_process(s, finding->pid));
+	return davy_threshold(s, key, f->device, davy_scoped_process(s, f->pid));
 }
 
-static void restore_hog_raise(struct davy_step *s, const struct finding *finding)
+static void restore_hog_raise(struct davy_step *s, const struct finding *f)
 {
-	const struct davy_process *p = davy_world_process(&s->core->world, finding->pid);
+	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_RESTORE_HOG, p);
 
-	note.pid = finding->pid;
-	if (finding->device[0])
-		davy_copy_name(note.device, sizeof(note.device), finding->device);
-	davy_copy_name(note.detail, sizeof(note.detail), finding->what);
-	note.form = (uint8_t)finding->form;
-	note.level = (uint8_t)finding->level;
+	note.pid = f->pid;
+	if (f->device[0])
+		davy_copy_name(note.device, sizeof(note.device), f->device);
+	davy_copy_name(note.detail, sizeof(note.detail), f->what);
+	note.form = (uint8_t)f->form;
+	note.level = (uint8_t)f->level;
 	note.unit = DAVY_UNIT_COUNT;
-	note.observed = finding->count;
-	note.threshold = finding->threshold;
+	note.observed = f->count;
+	note.threshold = f->threshold;
 	davy_alarm_raise(s, &note);
 }
 
 static void restore_hog_retried(struct davy_step *s, const char *device, uint64_t times)
 {
-	struct finding finding = {
+	struct finding f = {
 		.device = device, .what = "", .form = DAVY_FORM_RETRIED, .pid = s->ev->pid
 	};
-	uint64_t retries = restore_hog_limit(s, DAVY_CFG_RESTORE_RETRIES, &finding);
+	uint64_t retries = restore_hog_limit(s, DAVY_CFG_RESTORE_RETRIES, &f);
 
 	if (times < retries)
 		return;
-	finding.level = times >= 4 * retries ? 3 : 2;
-	finding.count = times;
-	finding.threshold = retries;
-	restore_hog_raise(s, &finding);
+	f.level = times >= 4 * retries ? 3 : 2;
+	f.count = times;
+	f.threshold = retries;
+	restore_hog_raise(s, &f);
 }
 
 static void restore_hog_look_at_kfd(struct davy_step *s)
@@ -97,20 +96,20 @@ static void restore_hog_look_at_fact(struct davy_step *s)
 static struct finding restore_hog_line(struct davy_step *s)
 {
 	const struct davy_ev_log *in = &s->ev->log;
-	struct finding finding = { .device = in->device, .what = davy_log_kind_name(in->kind) };
+	struct finding f = { .device = in->device, .what = davy_log_kind_name(in->kind) };
 
-	finding.pid = s->ev->pid ? s->ev->pid : davy_world_kfd_only(&s->core->world, in->device);
-	finding.count = finding.threshold = 1;
-	finding.level = 1;
-	return finding;
+	f.pid = s->ev->pid ? s->ev->pid : davy_world_kfd_only(&s->core->world, in->device);
+	f.count = f.threshold = 1;
+	f.level = 1;
+	return f;
 }
 
 /* These lines contain no pid of the process: count them per device. */
 static struct davy_tally *restore_hog_lines(struct davy_step *s, enum davy_tally_kind kind,
-					    const struct finding *finding)
+					    const struct finding *f)
 {
 	return davy_world_tally(&s->core->world, kind, s->ev->log.device, 0, s->now_ns,
-				restore_hog_limit(s, DAVY_CFG_RESTORE_WINDOW_MS, finding) *
+				restore_hog_limit(s, DAVY_CFG_RESTORE_WINDOW_MS, f) *
 					DAVY_NS_PER_MS);
 }
 
@@ -123,37 +122,37 @@ static bool restore_hog_doubled(uint64_t from, uint64_t to)
 
 static void restore_hog_hogged(struct davy_step *s)
 {
-	struct finding finding = restore_hog_line(s);
-	struct davy_tally *t = restore_hog_lines(s, DAVY_TALLY_HOGGED, &finding);
-	uint64_t least = restore_hog_limit(s, DAVY_CFG_RESTORE_COUNT, &finding);
+	struct finding f = restore_hog_line(s);
+	struct davy_tally *t = restore_hog_lines(s, DAVY_TALLY_HOGGED, &f);
+	uint64_t least = restore_hog_limit(s, DAVY_CFG_RESTORE_COUNT, &f);
 	uint64_t times = s->ev->log.code;
 
 	if (!t->count)
 		t->first = times;
 	t->count += 1 + (uint64_t)s->ev->log.repeats;
-	finding.count = times;
-	finding.threshold = least;
+	f.count = times;
+	f.threshold = least;
 	if (t->count > 1)
-		finding.level = times >= least && restore_hog_doubled(t->first, times) ? 3 : 2;
-	restore_hog_raise(s, &finding);
+		f.level = times >= least && restore_hog_doubled(t->first, times) ? 3 : 2;
+	restore_hog_raise(s, &f);
 }
 
 static void restore_hog_failed(struct davy_step *s)
 {
-	struct finding finding = restore_hog_line(s);
+	struct finding f = restore_hog_line(s);
 	struct davy_tally *t;
 
-	t = restore_hog_lines(s, DAVY_TALLY_RESTORE_LINE, &finding);
+	t = restore_hog_lines(s, DAVY_TALLY_RESTORE_LINE, &f);
 	t->count += 1 + (uint64_t)s->ev->log.repeats;
-	finding.count = t->count;
-	finding.threshold = LINES_STRONG;
-	finding.level = finding.count >= LINES_STRONG ? 3 : 2;
-	restore_hog_raise(s, &finding);
+	f.count = t->count;
+	f.threshold = LINES_STRONG;
+	f.level = f.count >= LINES_STRONG ? 3 : 2;
+	restore_hog_raise(s, &f);
 }
 
 static void restore_hog_look_at_log(struct davy_step *s)
 {
-	struct finding finding;
+	struct finding f;
 
 	switch (s->ev->log.kind) {
 	case DAVY_LOG_RESTORE_WORKER_HOGGED:
@@ -164,9 +163,9 @@ static void restore_hog_look_at_log(struct davy_step *s)
 		restore_hog_failed(s);
 		break;
 	case DAVY_LOG_RESTORE_WORKER_STACK: /* one stack is many lines */
-		finding = restore_hog_line(s);
-		finding.level = restore_hog_lines(s, DAVY_TALLY_HOGGED, &finding)->count ? 2 : 1;
-		restore_hog_raise(s, &finding);
+		f = restore_hog_line(s);
+		f.level = restore_hog_lines(s, DAVY_TALLY_HOGGED, &f)->count ? 2 : 1;
+		restore_hog_raise(s, &f);
 		break;
 	default:
 		break;

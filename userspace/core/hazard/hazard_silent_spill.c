@@ -47,8 +47,7 @@ static bool silent_spill_full(const struct davy_step *s, const struct davy_memor
 	permille = permille > slack ? permille - slack : 0;
 	left = m->vram_total > m->vram_used ? m->vram_total - m->vram_used : 0;
 	if (headroom > m->vram_total / 10)
-		/* on a small VRAM, "headroom" alone would always mean full */
-		headroom = m->vram_total / 10;
+		headroom = m->vram_total / 10; /* "headroom" may exceed a small VRAM */
 	return left <= m->vram_total / 1000 * (1000 - permille) || left < headroom;
 }
 

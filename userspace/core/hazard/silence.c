@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/hazard/silence.h"
 
-/* escalation throttles to a duty of at least a quarter */
-#define THROTTLE_FACTOR 4
+#define THROTTLE_FACTOR 4		    /* minimum duty: a quarter */
 #define BUSY_OLD_NS	(5 * DAVY_NS_PER_S) /* clients and rings are sampled every second */
 
 /* False if no slot is busy and no graph runs: then silence is normal. */

@@ -193,9 +193,7 @@ static bool failure_read_log(const struct davy_step *s, struct davy_failure *f)
 		return failure_goes_on(f);
 	if (in->role != DAVY_PART_FAILURE)
 		return false;
-	if (in->kind ==
-	    /* a line that names a process does not say whether a cgroup limit was hit */
-	    DAVY_LOG_OOM_KILL)
+	if (in->kind == DAVY_LOG_OOM_KILL) /* with a name, the line does not show a cgroup limit */
 		return failure_oom_victim(s, f->pid && davy_world_process(&s->core->world, f->pid),
 					  f);
 	return failure_fails(f,

@@ -37,8 +37,8 @@ static uint64_t foresight_horizon_ns(const struct davy_step *s, const struct dav
 }
 
 /* True if the sign was raised before "at_ns" and was still valid then. */
-static bool foresight_preceded(const struct davy_step *s, const struct davy_sign *sign,
-			       uint64_t at_ns)
+static bool foresight_before(const struct davy_step *s, const struct davy_sign *sign,
+			     uint64_t at_ns)
 {
 	return sign->used && sign->at_ns < at_ns &&
 	       (sign->standing || at_ns <= sign->last_ns ||
@@ -57,7 +57,7 @@ void davy_signs_before(struct davy_step *s, const struct davy_incident *e)
 	struct davy_foresight *f = &s->core->foresight;
 
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
-		if (foresight_preceded(s, &f->signs[i], e->first_ns) &&
+		if (foresight_before(s, &f->signs[i], e->first_ns) &&
 		    davy_sign_could_lead(s, &f->signs[i], e))
 			foresight_confirm(f, &f->signs[i]);
 }
@@ -70,7 +70,7 @@ void davy_signs_within(struct davy_step *s, const struct davy_incident *e,
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
 		struct davy_sign *sign = &f->signs[i];
 
-		if (foresight_preceded(s, sign, s->now_ns) && !sign->late &&
+		if (foresight_before(s, sign, s->now_ns) && !sign->late &&
 		    foresight_can_lead(s, sign, class) &&
 		    foresight_same_subject(sign, e->device, e->pid))
 			foresight_confirm(f, sign);
@@ -85,7 +85,7 @@ const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
 		const struct davy_sign *sign = &f->signs[i];
 
-		if (foresight_preceded(s, sign, e->first_ns) && davy_sign_could_lead(s, sign, e) &&
+		if (foresight_before(s, sign, e->first_ns) && davy_sign_could_lead(s, sign, e) &&
 		    (!first || sign->at_ns < first->at_ns))
 			first = sign;
 	}
@@ -126,8 +126,7 @@ static bool foresight_same_alarm(const struct davy_sign *sign, const struct davy
 	       davy_same_name(sign->device, note->device) && davy_same_name(sign->ring, note->ring);
 }
 
-static struct davy_sign *foresight_find_standing(struct davy_foresight *f,
-						 const struct davy_plan *note)
+static struct davy_sign *foresight_standing(struct davy_foresight *f, const struct davy_plan *note)
 {
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
 		if (f->signs[i].standing && foresight_same_alarm(&f->signs[i], note))
@@ -139,7 +138,7 @@ static struct davy_sign *foresight_find_standing(struct davy_foresight *f,
  * Some alarms end with each job. A sign that is raised again within the clear time is the same
  * sign, unless it already has a result.
  */
-static struct davy_sign *foresight_find_recent(struct davy_step *s, const struct davy_plan *note)
+static struct davy_sign *foresight_recent(struct davy_step *s, const struct davy_plan *note)
 {
 	struct davy_foresight *f = &s->core->foresight;
 	uint64_t clear_ns = davy_config_ns(&s->core->config, DAVY_CFG_CLEAR_MS);
@@ -217,9 +216,9 @@ void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 		davy_incident_of_alarm(s, note, (enum davy_log_class)p->fails_as);
 	if (!p->leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
 		return;
-	if (foresight_find_standing(&s->core->foresight, note))
+	if (foresight_standing(&s->core->foresight, note))
 		return;
-	sign = foresight_find_recent(s, note);
+	sign = foresight_recent(s, note);
 	if (sign)
 		sign->standing = true;
 	else
@@ -228,7 +227,7 @@ void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 
 void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm)
 {
-	struct davy_sign *sign = foresight_find_standing(&s->core->foresight, &alarm->note);
+	struct davy_sign *sign = foresight_standing(&s->core->foresight, &alarm->note);
 
 	if (!sign)
 		return;

@@ -18,10 +18,7 @@ void davy_incident_of_alarm(struct davy_step *s, const struct davy_plan *note,
 /* foresight.c: confirms the signs that can lead to the incident and were valid at its start. */
 void davy_signs_before(struct davy_step *s, const struct davy_incident *e);
 
-/*
- * Confirms the signs that can lead to a later failure of the incident, unless it was in progress
- * before them.
- */
+/* Confirms the earlier signs that can lead to a later failure of the incident. */
 void davy_signs_within(struct davy_step *s, const struct davy_incident *e,
 		       enum davy_log_class class);
 

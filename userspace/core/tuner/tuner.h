@@ -95,9 +95,8 @@ enum davy_tuner_why {
 
 /* Reason of a setting. For a backend, "from" and "to" are enum davy_backend. */
 struct davy_tuner_reason {
-	/* KEEPS: 0 unless only time is missing; AGAIN: retry time of the bad size */
-	uint64_t until_s;
-	uint64_t soak_s; /* of the previous setting */
+	uint64_t until_s; /* KEEPS: 0 unless only time is missing; AGAIN: retry of the bad size */
+	uint64_t soak_s;  /* of the previous setting */
 	uint32_t soak_depth;
 	uint32_t needed_depth; /* depth that a soak must reach before anything is raised */
 	uint32_t from;

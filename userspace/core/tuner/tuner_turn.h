@@ -10,8 +10,7 @@
 
 #define DAVY_TUNER_PROBES_BACKEND (DAVY_TUNER_KNOBS + 1)
 #define DAVY_TUNER_LESSONS	  8
-/* back-offs in which a failure is attributed to the probation */
-#define DAVY_TUNER_TRIAL 4
+#define DAVY_TUNER_TRIAL	  4 /* back-offs in which a failure counts for the probation */
 
 /* One decision in progress. */
 struct davy_turn {
@@ -56,10 +55,7 @@ void davy_tuner_refute(struct davy_tuner_size *k);
 uint64_t davy_tuner_wait(uint32_t first_s, uint32_t most_s, uint32_t times);
 uint64_t davy_tuner_backoff(const struct davy_turn *u);
 
-/*
- * tuner_up.c: what a soak on the current backend must reach, because of failures there or on the
- * backend to try.
- */
+/* tuner_up.c: what a soak must reach, because of failures on this or the next backend. */
 uint32_t davy_tuner_needed_depth(const struct davy_turn *u, uint32_t failed_depth);
 uint64_t davy_tuner_needed_soak(const struct davy_turn *u);
 bool davy_tuner_soaked(const struct davy_turn *u, uint32_t failed_depth);

@@ -81,8 +81,7 @@ static uint8_t tuner_up_better_backend(const struct davy_turn *u, uint64_t *ret_
 }
 
 /* Doubtful sizes first, sizes that were bad last, otherwise the largest gain. */
-static bool tuner_up_is_better(const struct davy_tuner_climb *c,
-			       const struct davy_tuner_climb *than)
+static bool tuner_up_better(const struct davy_tuner_climb *c, const struct davy_tuner_climb *than)
 {
 	if (!than->to || c->doubtful != than->doubtful)
 		return !than->to || c->doubtful;
@@ -91,10 +90,7 @@ static bool tuner_up_is_better(const struct davy_tuner_climb *c,
 	return (uint64_t)c->to * than->from > (uint64_t)than->to * c->from;
 }
 
-/*
- * "to" is 0 if there is none. Other sizes wait until a doubtful size is due, but not until a soak
- * is deep enough for it.
- */
+/* "to" is 0: none. Other sizes wait for the time of a doubtful one, but not for its depth. */
 static struct davy_tuner_climb tuner_up_best_climb(const struct davy_turn *u)
 {
 	struct davy_tuner_climb best = { 0 };
@@ -104,7 +100,7 @@ static struct davy_tuner_climb tuner_up_best_climb(const struct davy_turn *u)
 		bool due = u->now_s >= c.until_s;
 
 		if (c.to && (due ? davy_tuner_soaked(u, c.depth) : c.doubtful) &&
-		    tuner_up_is_better(&c, &best))
+		    tuner_up_better(&c, &best))
 			best = c;
 	}
 	return best;
@@ -130,10 +126,7 @@ static void tuner_up_begin_probation(struct davy_turn *u, uint8_t probing, uint3
 	u->t->probing = probing;
 }
 
-/*
- * Unchanged; or, if sizes may have caused the failure, alternately the smallest sizes and the
- * command's.
- */
+/* Unchanged, or, if sizes may be the cause, alternately the smallest and the command's. */
 static void tuner_up_take_turn(struct davy_turn *u)
 {
 	struct davy_tuner_backend *b = u->b;

@@ -57,13 +57,9 @@ struct davy_hazard_row {
 	bool (*stands)(const struct davy_step *s, const struct davy_plan *note);
 };
 
-/* free slots that a decision may need; with fewer, wait for the next tick */
-#define DAVY_PLANS_SPARE 4
+#define DAVY_PLANS_SPARE 4 /* free slots for a decision; with fewer, wait for the next tick */
 
-/*
- * A plan about process "p" (NULL: unknown), with the timestamp of the event and the event as
- * evidence.
- */
+/* A plan about process "p" (NULL: unknown), with the event's time and the event as evidence. */
 struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,
 				 const struct davy_process *p);
 void davy_plan_evidence(struct davy_plan *plan, uint64_t at_ns, uint32_t kind, uint32_t count);

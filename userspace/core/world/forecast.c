@@ -64,7 +64,7 @@ static void forecast_restart_at_drop(struct davy_forecast_scale *c)
 }
 
 /* Three of four steps rise, and the total rise is more than twice the largest drop. */
-static bool forecast_mostly_grows(const struct davy_forecast_scale *c)
+static bool forecast_grows(const struct davy_forecast_scale *c)
 {
 	uint64_t first = c->used[0], last = c->used[c->count - 1], top = first, fall = c->fall;
 	uint32_t grown = 0;
@@ -79,7 +79,7 @@ static bool forecast_mostly_grows(const struct davy_forecast_scale *c)
 	return last > first && (last - first) / 2 > fall && grown * 4 >= (c->count - 1) * 3;
 }
 
-static uint64_t forecast_median_slope(const struct davy_forecast_scale *c)
+static uint64_t forecast_median(const struct davy_forecast_scale *c)
 {
 	uint64_t sorted[DAVY_FORECAST_POINTS];
 	uint32_t half = c->count / 2, count = c->count - half;
@@ -107,8 +107,7 @@ static void forecast_push(struct davy_forecast_scale *c, uint64_t at_ns, uint64_
 	c->used[c->count++] = used;
 }
 
-static void forecast_scale_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns,
-			       uint64_t used)
+static void forecast_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns, uint64_t used)
 {
 	uint32_t newest;
 
@@ -126,9 +125,7 @@ static void forecast_scale_add(struct davy_forecast_scale *c, int scale, uint64_
 		return;
 	}
 	forecast_push(c, at_ns, used);
-	c->rate = c->count >= scales[scale].points && forecast_mostly_grows(c)
-			  ? forecast_median_slope(c)
-			  : 0;
+	c->rate = c->count >= scales[scale].points && forecast_grows(c) ? forecast_median(c) : 0;
 }
 
 static void forecast_note_drop(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
@@ -168,7 +165,7 @@ void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 		if (!c->count || at_ns - f->last_ns > scales[i].patience_ns)
 			forecast_begin(c, at_ns, used);
 		else
-			forecast_scale_add(c, i, at_ns, used);
+			forecast_add(c, i, at_ns, used);
 	}
 	forecast_note_drop(f, at_ns, used);
 	forecast_note_peaks(f, at_ns, used);
@@ -177,8 +174,7 @@ void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 }
 
 /* Rate of the latest three sub-windows; UINT64_MAX if they are too few or too short. */
-static uint64_t forecast_latest_rate(const struct davy_forecast *f,
-				     const struct davy_forecast_scale *c)
+static uint64_t forecast_latest(const struct davy_forecast *f, const struct davy_forecast_scale *c)
 {
 	uint32_t from = c->count > 3 ? c->count - 4 : 0;
 
@@ -187,10 +183,7 @@ static uint64_t forecast_latest_rate(const struct davy_forecast *f,
 	return forecast_slope(c->at_ns[from], c->used[from], f->last_ns, f->last_used);
 }
 
-/*
- * The minimum of the trend, its latest rate and the latest finest rate: growth that has ended
- * counts as 0.
- */
+/* Minimum of the trend, its latest rate and the finest latest rate: 0 if growth has ended. */
 static uint64_t forecast_rate(const struct davy_forecast *f, const struct davy_forecast_scale *c,
 			      uint64_t total, uint64_t age_ns)
 {
@@ -198,8 +191,8 @@ static uint64_t forecast_rate(const struct davy_forecast *f, const struct davy_f
 
 	if (!c->rate || f->last_ns - c->since_ns < age_ns || c->from > total - total / BRIM)
 		return 0;
-	latest = forecast_latest_rate(f, c);
-	finest = c == f->scale ? latest : forecast_latest_rate(f, f->scale);
+	latest = forecast_latest(f, c);
+	finest = c == f->scale ? latest : forecast_latest(f, f->scale);
 	latest = finest < latest ? finest : latest;
 	return latest < c->rate ? latest : c->rate;
 }
@@ -214,8 +207,7 @@ static bool forecast_is_flat(const struct davy_forecast *f)
 	       f->last_used - c->used[from] <= NOISE;
 }
 
-static uint64_t forecast_good_until(const struct davy_forecast *f,
-				    const struct davy_forecast_scale *c)
+static uint64_t forecast_until(const struct davy_forecast *f, const struct davy_forecast_scale *c)
 {
 	uint64_t ns = (c->at_ns[c->count - 1] - c->at_ns[0]) / (c->count - 1) * 3;
 
@@ -223,10 +215,7 @@ static uint64_t forecast_good_until(const struct davy_forecast *f,
 	return f->last_ns + (ns < FRESH_MAX_NS ? ns : FRESH_MAX_NS);
 }
 
-/*
- * True if this level was reached recently. Exception: the heap was full then and dropped far,
- * because a process failed.
- */
+/* True if this level was reached recently. Not if the heap was full then and a process failed. */
 static bool forecast_seen_before(const struct davy_forecast *f, uint64_t total)
 {
 	return f->last_used < f->peak + f->margin && f->last_ns - f->peak_ns < PEAK_NS &&
@@ -246,7 +235,7 @@ struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t t
 			continue;
 		o.rate = rate;
 		o.since_ns = c->since_ns;
-		o.good_until_ns = forecast_good_until(f, c);
+		o.good_until_ns = forecast_until(f, c);
 		o.seen_before = c->since_ns >= f->peak_ns && forecast_seen_before(f, total);
 	}
 	if (o.rate && forecast_is_flat(f))

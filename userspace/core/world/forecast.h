@@ -31,9 +31,8 @@ struct davy_forecast {
 	uint64_t last_used;
 	uint64_t low; /* minimum and maximum since the last large drop */
 	uint64_t high;
-	uint64_t peak; /* maximum before the last large drop */
-	/* expected overshoot above the peak: one eighth of the rise that led to it */
-	uint64_t margin;
+	uint64_t peak;	 /* maximum before the last large drop */
+	uint64_t margin; /* expected overshoot above the peak: one eighth of the last rise */
 	uint64_t peak_ns;
 };
 

@@ -4,10 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* the longest observed pause within a load is some seconds */
-#define SETTLED_NS (10 * DAVY_NS_PER_S)
-#define CONTEXT	   (2ULL << 30) /* bytes; a runtime without a model has less */
-#define BLOCK	   (256u << 10) /* bytes; smaller changes are no growth */
+#define SETTLED_NS (10 * DAVY_NS_PER_S) /* the longest observed pause in a load is some seconds */
+#define CONTEXT	   (2ULL << 30)		/* bytes; a runtime without a model has less */
+#define BLOCK	   (256u << 10)		/* bytes; smaller changes are no growth */
 
 void davy_low_add(struct davy_low *l, uint64_t now_ns, uint64_t value, uint64_t window_ns)
 {
@@ -139,8 +138,7 @@ bool davy_memory_settled(const struct davy_memory_client *c, uint64_t now_ns)
 }
 
 /* A load is the first growth of a client, or the first after it freed most of its memory. */
-static void memory_take_bytes(struct davy_memory_client *c, uint64_t now_ns, uint64_t bytes,
-			      bool fresh)
+static void memory_take(struct davy_memory_client *c, uint64_t now_ns, uint64_t bytes, bool fresh)
 {
 	bool rested = !fresh && now_ns - c->grew_ns >= SETTLED_NS;
 
@@ -193,7 +191,7 @@ static void memory_apply_client(struct davy_memory *m, const struct davy_event *
 		memset(c, 0, sizeof(*c));
 		return;
 	}
-	memory_take_bytes(c, ev->at_ns, memory_sum_of(in), !c->used_ns);
+	memory_take(c, ev->at_ns, memory_sum_of(in), !c->used_ns);
 	c->large = c->bytes >= memory_model_size(davy_memory_device(m, in->device));
 	davy_low_add(&c->gtt, ev->at_ns, in->gtt, DAVY_MEMORY_WINDOW_NS);
 	davy_low_add(&c->evicted, ev->at_ns, in->evicted, DAVY_MEMORY_WINDOW_NS);
@@ -275,8 +273,8 @@ static const struct davy_memory_client *memory_client_with_most(
 	return most;
 }
 
-static uint64_t memory_growth_of(const struct davy_memory_client *c, uint64_t now_ns,
-				 uint64_t within_ns)
+static uint64_t memory_growth(const struct davy_memory_client *c, uint64_t now_ns,
+			      uint64_t within_ns)
 {
 	return now_ns - c->grew_ns <= within_ns && c->bytes > c->from ? c->bytes - c->from : 0;
 }
@@ -289,8 +287,8 @@ static uint64_t memory_bytes_of(const struct davy_memory_client *c, uint64_t now
 	return c->bytes;
 }
 
-static uint64_t memory_spill_of(const struct davy_memory_client *c, uint64_t now_ns,
-				uint64_t within_ns)
+static uint64_t memory_spill(const struct davy_memory_client *c, uint64_t now_ns,
+			     uint64_t within_ns)
 {
 	uint64_t gtt = davy_low_rise(&c->gtt), evicted = davy_low_rise(&c->evicted);
 
@@ -302,13 +300,13 @@ static uint64_t memory_spill_of(const struct davy_memory_client *c, uint64_t now
 const struct davy_memory_client *davy_memory_grower(const struct davy_memory *m, const char *device,
 						    uint64_t now_ns, uint64_t within_ns)
 {
-	return memory_client_with_most(m, device, memory_growth_of, now_ns, within_ns);
+	return memory_client_with_most(m, device, memory_growth, now_ns, within_ns);
 }
 
 const struct davy_memory_client *davy_memory_spiller(const struct davy_memory *m,
 						     const char *device)
 {
-	return memory_client_with_most(m, device, memory_spill_of, 0, 0);
+	return memory_client_with_most(m, device, memory_spill, 0, 0);
 }
 
 const struct davy_memory_client *davy_memory_largest(const struct davy_memory *m,

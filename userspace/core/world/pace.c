@@ -59,8 +59,7 @@ static uint32_t pace_median(const struct davy_pace *p)
 }
 
 /* Tokens per 1000 s. Valid only between two reports of a busy engine that computed no prompt. */
-static uint32_t pace_of_tokens(struct davy_pace *p, const struct davy_ev_progress *in,
-			       uint64_t now_ns)
+static uint32_t pace_tokens(struct davy_pace *p, const struct davy_ev_progress *in, uint64_t now_ns)
 {
 	uint64_t gap_ns = now_ns - p->reported_ns, made, speed = NO_SAMPLE;
 
@@ -80,7 +79,7 @@ static uint32_t pace_of_tokens(struct davy_pace *p, const struct davy_ev_progres
 	return speed < NO_SAMPLE ? (uint32_t)speed : NO_SAMPLE;
 }
 
-static uint32_t pace_of_graph(struct davy_pace *p, const struct davy_ev_graph *in)
+static uint32_t pace_graph(struct davy_pace *p, const struct davy_ev_graph *in)
 {
 	uint64_t speed;
 
@@ -108,9 +107,9 @@ uint32_t davy_pace_take(struct davy_paces *paces, const struct davy_event *ev, b
 
 	p->used_ns = ev->at_ns;
 	if (ev->kind == DAVY_EV_PROGRESS)
-		speed = pace_of_tokens(p, &ev->progress, ev->at_ns);
+		speed = pace_tokens(p, &ev->progress, ev->at_ns);
 	else
-		speed = pace_of_graph(p, &ev->graph);
+		speed = pace_graph(p, &ev->graph);
 	if (speed == NO_SAMPLE)
 		return NO_SAMPLE;
 	if (learn) {

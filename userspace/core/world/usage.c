@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#define WINDOW_NS (5 * DAVY_NS_PER_S) /* engine time covers the last one to two windows */
-/* processes of one device; the rest is summed up in one entry */
-#define CLIENTS_MAX 64
+#define WINDOW_NS   (5 * DAVY_NS_PER_S) /* engine time covers the last one to two windows */
+#define CLIENTS_MAX 64	/* processes of one device; the last entry sums up the rest */
 #define MOST	    500 /* permille of a culprit */
 
 static struct davy_use *usage_find(struct davy_world *w, const char *device, uint32_t pid,

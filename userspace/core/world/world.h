@@ -104,8 +104,7 @@ struct davy_workload {
 	uint8_t backend;
 	uint8_t act_action;
 	uint8_t act_hazard;
-	/* the replacement runs: from now on its exit is a failure of the action */
-	uint8_t act_started;
+	uint8_t act_started; /* the replacement runs: its exit is a failure of the action */
 	uint8_t retry_action;
 	uint8_t retry_hazard;
 	uint8_t asked; /* requested backend; "backend" is the one in use */
@@ -129,9 +128,8 @@ struct davy_workload {
 	uint32_t effect_count;
 	struct davy_knobs knobs; /* settings in force; 0: as in its command line */
 	struct davy_knobs act_knobs;
-	/* DAVY_TUNER_AS_TOLD: these settings are not from the tuner */
-	struct davy_tuner_reason act_tuning;
-	struct davy_knobs retry_knobs; /* settings of a shrink to retry */
+	struct davy_tuner_reason act_tuning; /* AS_TOLD: not from the tuner */
+	struct davy_knobs retry_knobs;	     /* settings of a shrink to retry */
 	struct davy_tuner_reason retry_tuning;
 	char act_device[DAVY_DEVICE_LEN]; /* device before the action */
 	uint64_t act_lease_ns;
@@ -241,9 +239,8 @@ struct davy_device_state {
 		 */
 		timed_out;
 	struct davy_moved_owner owners[DAVY_MOVED_OWNERS];
-	/* of the active alarm: mutual eviction by two processes is one thrash */
-	uint32_t thrash_pid;
-	uint32_t corrected; /* corrected hardware errors within the window */
+	uint32_t thrash_pid; /* of the active alarm: mutual eviction is one thrash */
+	uint32_t corrected;  /* corrected hardware errors within the window */
 	uint64_t corrected_ns;
 	uint64_t timed_out_ns; /* 0: no job timed out */
 	uint64_t reset_ns;     /* the last successful reset; before_reset_ns is the one before it */

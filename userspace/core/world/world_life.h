@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Evidence that a process makes progress, and that it has work: tokens, finished jobs, a busy
- * device. Part of world.h.
- */
+/* Evidence of progress and of work: tokens, finished jobs, a busy device. Part of world.h. */
 #ifndef DAVY_WORLD_LIFE_H
 #define DAVY_WORLD_LIFE_H
 
@@ -14,8 +11,7 @@
 struct davy_life { /* of a process; 0 where unknown */
 	struct davy_ev_progress progress;
 	uint64_t progress_ns;
-	/* last change of its token counts or depth, or first work after idle time */
-	uint64_t token_ns;
+	uint64_t token_ns;     /* last change of token counts or depth, or first work after idle */
 	uint64_t made_ns;      /* last generated token */
 	uint64_t done_ns;      /* last finished job or graph */
 	uint64_t busy_from_ns; /* start of uninterrupted device activity */

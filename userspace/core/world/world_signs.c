@@ -52,9 +52,8 @@ void davy_world_report(struct davy_world *w, const char *device, enum davy_repor
 	report->at_ns = now_ns ? now_ns : 1;
 }
 
-bool davy_world_was_reported(const struct davy_world *w, const char *device,
-			     enum davy_report_kind what, enum davy_reporter reporter,
-			     uint32_t level, uint64_t now_ns)
+bool davy_world_reported(const struct davy_world *w, const char *device, enum davy_report_kind what,
+			 enum davy_reporter reporter, uint32_t level, uint64_t now_ns)
 {
 	for (size_t i = 0; i < DAVY_WORLD_DEVICES; i++) {
 		const struct davy_device_state *d = &w->devices[i];

@@ -96,9 +96,8 @@ void davy_world_report(struct davy_world *w, const char *device, enum davy_repor
  * True if a better source than "reporter" recently reported the same at that level or above. Device
  * "" matches all devices.
  */
-bool davy_world_was_reported(const struct davy_world *w, const char *device,
-			     enum davy_report_kind what, enum davy_reporter reporter,
-			     uint32_t level, uint64_t now_ns);
+bool davy_world_reported(const struct davy_world *w, const char *device, enum davy_report_kind what,
+			 enum davy_reporter reporter, uint32_t level, uint64_t now_ns);
 
 struct davy_kfd_state *davy_world_kfd_get(struct davy_world *w, const char *device, uint32_t pid,
 					  uint64_t now_ns);

@@ -37,10 +37,7 @@ uint32_t davy_clients_start_count(const struct davy_clients *c);
 int davy_clients_ask(struct davy_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns);
 void davy_clients_read(struct davy_clients *c);
 
-/*
- * The process whose fdinfo has blocked for two seconds or more, 0: none. The reader is then already
- * replaced.
- */
+/* A process whose fdinfo has blocked for 2 s or more, 0: none. The reader is then replaced. */
 uint32_t davy_clients_blocked(struct davy_clients *c, uint64_t now_ns);
 
 #endif

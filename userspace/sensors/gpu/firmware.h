@@ -12,10 +12,7 @@
 #include "lib/child.h"
 #include "sensors/gpu/gpus.h"
 
-/*
- * "mes 0x83, mec 0x1f4, smc 0x4d3a00, sdma 0x14, all 5f0c12aa": some by name, and a hash of all. ""
- * if unknown.
- */
+/* "mes 0x83, mec 0x1f4, ..., all 5f0c12aa": some versions, and a hash of all. "": unknown. */
 void davy_firmware_read(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_TEXT_LEN]);
 
 /* True if a child must read it. */

@@ -193,8 +193,7 @@ int davy_gpu_path(const struct davy_gpu *gpu, const char *rest, char *path, size
 }
 
 /* A word from the device's power/ directory; false if missing. */
-static bool gpus_power_word(const struct davy_gpu *gpu, const char *name, char *ret_word,
-			    size_t size)
+static bool gpus_power(const struct davy_gpu *gpu, const char *name, char *ret_word, size_t size)
 {
 	char path[PATH_MAX], file[64];
 	ssize_t n;
@@ -212,7 +211,7 @@ bool davy_gpu_awake(const struct davy_gpu *gpu)
 {
 	char status[32];
 
-	if (!gpus_power_word(gpu, "runtime_status", status, sizeof(status)))
+	if (!gpus_power(gpu, "runtime_status", status, sizeof(status)))
 		return true; /* no runtime power management */
 	return !strcmp(status, "active") || !strcmp(status, "unsupported");
 }
@@ -221,9 +220,8 @@ bool davy_gpu_may_suspend(const struct davy_gpu *gpu)
 {
 	char control[32], status[32];
 
-	return gpus_power_word(gpu, "control", control, sizeof(control)) &&
-	       !strcmp(control, "auto") &&
-	       gpus_power_word(gpu, "runtime_status", status, sizeof(status)) &&
+	return gpus_power(gpu, "control", control, sizeof(control)) && !strcmp(control, "auto") &&
+	       gpus_power(gpu, "runtime_status", status, sizeof(status)) &&
 	       strcmp(status, "unsupported") != 0;
 }
 

@@ -5,10 +5,7 @@
 
 #include "core/event/event.h"
 
-/*
- * MemTotal and MemAvailable from the text of /proc/meminfo, in bytes. Missing values stay
- * unchanged.
- */
+/* MemTotal and MemAvailable from /proc/meminfo, in bytes. Missing values stay unchanged. */
 void davy_meminfo_parse(const char *text, struct davy_ev_memory *memory);
 
 /*

@@ -11,38 +11,38 @@
 
 static const char *const kind_names[DAVY_LOCKUP_KINDS] = { "gfx", "compute", "sdma", "video" };
 
-static bool lockup_rules_begins(const char *text, const char *with)
+static bool lockup_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
 
-static void lockup_rules_set_all(struct davy_lockup_defaults *d, uint64_t ms)
+static void lockup_set_all(struct davy_lockup_defaults *d, uint64_t ms)
 {
 	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++)
 		d->ms[i] = ms;
 }
 
 /* The text after a number in the description decides its meaning. */
-static void lockup_rules_see_number(struct davy_lockup_defaults *d, uint64_t ms, const char *behind,
-				    bool *known)
+static void lockup_see_number(struct davy_lockup_defaults *d, uint64_t ms, const char *behind,
+			      bool *known)
 {
 	behind += strspn(behind, " ");
-	if (lockup_rules_begins(behind, "in sriov"))
+	if (lockup_begins(behind, "in sriov"))
 		return;
-	if (lockup_rules_begins(behind, "for non-compute")) {
+	if (lockup_begins(behind, "for non-compute")) {
 		d->ms[DAVY_LOCKUP_GFX] = d->ms[DAVY_LOCKUP_SDMA] = d->ms[DAVY_LOCKUP_VIDEO] = ms;
-	} else if (lockup_rules_begins(behind, "for compute")) {
+	} else if (lockup_begins(behind, "for compute")) {
 		d->ms[DAVY_LOCKUP_COMPUTE] = ms;
 	} else {
 		if (*known) /* "10000 = 10 seconds, 0 = disable" */
 			return;
-		lockup_rules_set_all(d, ms);
+		lockup_set_all(d, ms);
 	}
 	*known = true;
 }
 
 /* The clause about the default on bare metal, up to the next full stop. */
-static bool lockup_rules_see_clause(struct davy_lockup_defaults *d, const char *at)
+static bool lockup_see_clause(struct davy_lockup_defaults *d, const char *at)
 {
 	const char *end = at + strcspn(at, ".;)");
 	const char *never = strstr(at, "no timeout for compute");
@@ -59,7 +59,7 @@ static bool lockup_rules_see_clause(struct davy_lockup_defaults *d, const char *
 		errno = 0;
 		ms = strtoull(at, &behind, 10);
 		if (!errno && ms <= DESCRIBED_MAX_MS)
-			lockup_rules_see_number(d, ms, behind, &known);
+			lockup_see_number(d, ms, behind, &known);
 		at = behind;
 	}
 	if (known && never && never < end)
@@ -72,8 +72,8 @@ bool davy_lockup_defaults_parse(const char *description, struct davy_lockup_defa
 	const char *at = strstr(description, "default");
 	struct davy_lockup_defaults d = { 0 };
 
-	lockup_rules_set_all(&d, DAVY_LOCKUP_UNTOLD);
-	if (!at || !lockup_rules_see_clause(&d, at))
+	lockup_set_all(&d, DAVY_LOCKUP_UNTOLD);
+	if (!at || !lockup_see_clause(&d, at))
 		return false;
 	d.one_for_all = strstr(description, "[single value for all]") != NULL;
 	d.one_for_all_guest = strstr(description, "sriov [all jobs]") != NULL;
@@ -87,7 +87,7 @@ struct values {
 };
 
 /* Follows kstrtol (base by prefix, sign) and msecs_to_jiffies (2^31 ms and more is never). */
-static int lockup_rules_parse_ms(const char *text, size_t len, uint64_t *ret_ms)
+static int lockup_parse_ms(const char *text, size_t len, uint64_t *ret_ms)
 {
 	const char *digits = text + (len && (*text == '-' || *text == '+'));
 	char copy[32], *end;
@@ -106,7 +106,7 @@ static int lockup_rules_parse_ms(const char *text, size_t len, uint64_t *ret_ms)
 }
 
 /* Splits like strsep and kstrtol: an empty part ends the list, 0 keeps the default of a kind. */
-static int lockup_rules_parse_values(const char *text, struct values *ret_values)
+static int lockup_parse_values(const char *text, struct values *ret_values)
 {
 	struct values v = { .count = 0 };
 	size_t left = strcspn(text, "\n");
@@ -120,7 +120,7 @@ static int lockup_rules_parse_values(const char *text, struct values *ret_values
 
 		if (!len)
 			break;
-		err = lockup_rules_parse_ms(text, len, &ms);
+		err = lockup_parse_ms(text, len, &ms);
 		if (err)
 			return err;
 		if (v.count < DAVY_LOCKUP_KINDS)
@@ -134,7 +134,7 @@ static int lockup_rules_parse_values(const char *text, struct values *ret_values
 }
 
 /* True if the value without its newline is the beginning of the configured one, up to a comma. */
-static bool lockup_rules_was_cut(const char *value, const char *configured)
+static bool lockup_was_cut(const char *value, const char *configured)
 {
 	size_t len = strcspn(value, "\n");
 
@@ -142,8 +142,7 @@ static bool lockup_rules_was_cut(const char *value, const char *configured)
 	       configured[len] == ',';
 }
 
-static void lockup_rules_spread_single(struct values *v, const struct davy_lockup_defaults *d,
-				       bool guest)
+static void lockup_spread_single(struct values *v, const struct davy_lockup_defaults *d, bool guest)
 {
 	v->ms[DAVY_LOCKUP_SDMA] = v->ms[DAVY_LOCKUP_VIDEO] = v->ms[DAVY_LOCKUP_GFX];
 	if (d ? d->one_for_all || (guest && d->one_for_all_guest) : guest)
@@ -156,12 +155,11 @@ void davy_lockup_amdgpu(const char *value, const char *configured,
 {
 	bool compute_unsure = false;
 	struct values v;
-	int err = lockup_rules_parse_values(
-		lockup_rules_was_cut(value, configured) ? configured : value, &v);
+	int err = lockup_parse_values(lockup_was_cut(value, configured) ? configured : value, &v);
 
 	ret_lockups->count = 0;
 	if (!err && v.count == 1) {
-		lockup_rules_spread_single(&v, defaults, guest);
+		lockup_spread_single(&v, defaults, guest);
 		compute_unsure = !defaults;
 	}
 	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++) {
@@ -183,7 +181,7 @@ void davy_lockup_radeon(const char *value, const struct davy_lockup_defaults *de
 	uint64_t ms, usual = defaults ? defaults->ms[DAVY_LOCKUP_GFX] : DAVY_LOCKUP_UNTOLD;
 
 	ret_lockups->count = 0;
-	if (lockup_rules_parse_ms(value, strcspn(value, "\n"), &ms)) {
+	if (lockup_parse_ms(value, strcspn(value, "\n"), &ms)) {
 		davy_lockups_add(ret_lockups, "all", usual, DAVY_LOCKUP_DEFAULT);
 		return;
 	}
@@ -223,7 +221,7 @@ void davy_lockup_queue_of(const char *driver, const char *ring, char *ret_queue,
 
 	if (!strcmp(driver, "amdgpu")) {
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-			if (lockup_rules_begins(ring, rows[i].begin))
+			if (lockup_begins(ring, rows[i].begin))
 				kind = rows[i].kind;
 		davy_copy_name(ret_queue, size, kind_names[kind]);
 		return;
@@ -255,7 +253,7 @@ struct davy_lockup *davy_lockups_find(struct davy_lockups *l, const char *queue)
 	return NULL;
 }
 
-static int lockup_rules_worth(const struct davy_lockup *l)
+static int lockup_worth(const struct davy_lockup *l)
 {
 	return l->origin == DAVY_LOCKUP_SYSFS ? 2 : l->origin == DAVY_LOCKUP_SCHEDULER ? 1 : 0;
 }
@@ -270,7 +268,7 @@ bool davy_lockups_update(struct davy_lockups *l, const struct davy_lockup *now)
 		l->at[l->count++] = *now;
 		return true;
 	}
-	if (lockup_rules_worth(now) < lockup_rules_worth(known))
+	if (lockup_worth(now) < lockup_worth(known))
 		return false;
 	if (known->timeout_ns == now->timeout_ns && known->origin == now->origin)
 		return false;

@@ -14,10 +14,7 @@
 #include "lib/file.h"
 #include "lib/rights.h"
 
-/*
- * As in linux/kfd_ioctl.h since 5.8. That header includes <drm/drm.h>, which Debian installs
- * elsewhere.
- */
+/* As in linux/kfd_ioctl.h since 5.8, which includes <drm/drm.h>; Debian has that elsewhere. */
 struct smi_events {
 	uint32_t gpu_id;
 	uint32_t fd; /* out */
@@ -73,10 +70,7 @@ struct serving {
 /* Stdin is the socket. */
 static int kfd_serve(void *arg)
 {
-	/*
-	 * without CAP_SYS_ADMIN, KFD reports only the child's own events (kfd_smi_events.c,
-	 * "suser")
-	 */
+	/* without CAP_SYS_ADMIN, KFD reports only own events (kfd_smi_events.c, "suser") */
 	const struct davy_rights rights = { .capabilities = 1ULL << CAP_SYS_ADMIN,
 					    .stays_root = true,
 					    .devices = true };

@@ -30,17 +30,11 @@ struct davy_kfd_opener {
 int davy_kfd_opener_start(struct davy_kfd_opener *o, const uint32_t *gpu_ids, size_t count,
 			  bool stay);
 
-/*
- * 1: an answer, "ret_fd" is the descriptor or -1; 0: none yet; -ENODATA: no more answers, the child
- * has ended.
- */
+/* 1: an answer, "ret_fd" is a descriptor or -1; 0: none yet; -ENODATA: the child has ended. */
 int davy_kfd_opener_next(struct davy_kfd_opener *o, struct davy_kfd_answer *ret_answer,
 			 int *ret_fd);
 
-/*
- * Kills the child and waits briefly. -ETIMEDOUT: it is blocked in the kernel;
- * davy_kfd_opener_reap() reaps it later.
- */
+/* Kills the child and waits briefly. -ETIMEDOUT: it hangs; davy_kfd_opener_reap() reaps it. */
 int davy_kfd_opener_done(struct davy_kfd_opener *o);
 
 /* True if no child is left. */

@@ -12,8 +12,7 @@
 #define STORM_LINES  500  /* in a second */
 
 /*
- * Like KFD_SMI_EVENT_MASK_FROM_INDEX of linux/kfd_ioctl.h; the last bit is
- * KFD_SMI_EVENT_ALL_PROCESS.
+ * Like KFD_SMI_EVENT_MASK_FROM_INDEX of linux/kfd_ioctl.h; the last is KFD_SMI_EVENT_ALL_PROCESS.
  */
 #define ALL_EVENTS    ((1ULL << (DAVY_KFD_EVENT_COUNT - 1)) - 1)
 #define EVERY_PROCESS (1ULL << 63)

@@ -184,7 +184,7 @@ int davy_kfd_smi_parse(const char *line, size_t len, struct davy_kfd_said *ret_s
 }
 
 static bool kfd_smi_take(struct davy_kfd_smi *s, const char *line, size_t len,
-			 davy_kfd_said_fn *tell, void *arg)
+			 davy_kfd_said_fn *report, void *arg)
 {
 	struct davy_kfd_said said;
 
@@ -200,13 +200,13 @@ static bool kfd_smi_take(struct davy_kfd_smi *s, const char *line, size_t len,
 	}
 	if (said.thread) /* these events have a name */
 		s->name_left = DAVY_COMM_LEN - 1 - strlen(said.kfd.detail);
-	tell(arg, &said);
+	report(arg, &said);
 	return true;
 }
 
 /* Completes a line that began in an earlier piece. */
 static bool kfd_smi_take_rest(struct davy_kfd_smi *s, const char *data, size_t len,
-			      davy_kfd_said_fn *tell, void *arg)
+			      davy_kfd_said_fn *report, void *arg)
 {
 	bool too_long = s->too_long || len >= sizeof(s->rest) - s->rest_len;
 	size_t whole = s->rest_len + len;
@@ -219,7 +219,7 @@ static bool kfd_smi_take_rest(struct davy_kfd_smi *s, const char *data, size_t l
 		return false;
 	}
 	memcpy(s->rest + whole - len, data, len);
-	return kfd_smi_take(s, s->rest, whole, tell, arg);
+	return kfd_smi_take(s, s->rest, whole, report, arg);
 }
 
 static void kfd_smi_keep(struct davy_kfd_smi *s, const char *data, size_t len)
@@ -235,18 +235,18 @@ static void kfd_smi_keep(struct davy_kfd_smi *s, const char *data, size_t len)
 }
 
 size_t davy_kfd_smi_feed(struct davy_kfd_smi *s, const char *data, size_t size,
-			 davy_kfd_said_fn *tell, void *arg)
+			 davy_kfd_said_fn *report, void *arg)
 {
 	const char *end;
-	size_t told = 0;
+	size_t count = 0;
 
 	while ((end = memchr(data, '\n', size))) {
 		size_t len = (size_t)(end - data);
 
-		told += kfd_smi_take_rest(s, data, len, tell, arg);
+		count += kfd_smi_take_rest(s, data, len, report, arg);
 		data += len + 1;
 		size -= len + 1;
 	}
 	kfd_smi_keep(s, data, size);
-	return told;
+	return count;
 }

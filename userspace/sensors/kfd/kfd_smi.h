@@ -40,6 +40,6 @@ typedef void davy_kfd_said_fn(void *arg, const struct davy_kfd_said *said);
 
 /* Returns the number of reported lines. */
 size_t davy_kfd_smi_feed(struct davy_kfd_smi *s, const char *data, size_t size,
-			 davy_kfd_said_fn *tell, void *arg);
+			 davy_kfd_said_fn *report, void *arg);
 
 #endif

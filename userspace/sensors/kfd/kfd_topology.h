@@ -24,8 +24,7 @@ struct davy_kfd_node {
 struct davy_kfd_properties {
 	uint32_t gfx_target_version;
 	uint32_t simd_count;
-	/* bus, slot and function; the function is the number of a partition */
-	uint32_t location_id;
+	uint32_t location_id; /* bus, slot and function; for a partition, its number */
 	uint32_t domain;
 	uint32_t mem_banks_count;
 	uint32_t heap_type; /* of a memory bank: 1 and 2 are GPU memory */

@@ -13,10 +13,9 @@
 
 #include "sensors/kmsg/kmsg_table.h"
 
-#define DAVY_LOG_DEVICES  16
-#define DAVY_LOG_BLOCK_NS (1 * DAVY_NS_PER_S) /* without a line for so long, a block ends */
-/* a reset without an end message is over after this time */
-#define DAVY_LOG_RESET_NS    (60 * DAVY_NS_PER_S)
+#define DAVY_LOG_DEVICES     16
+#define DAVY_LOG_BLOCK_NS    (1 * DAVY_NS_PER_S)   /* without a line for so long, a block ends */
+#define DAVY_LOG_RESET_NS    (60 * DAVY_NS_PER_S)  /* then a reset without an end is over */
 #define DAVY_LOG_RECOVERY_NS (10 * DAVY_NS_PER_S)  /* consequences of a reset that has ended */
 #define DAVY_LOG_DUMP_NS     (30 * DAVY_NS_PER_S)  /* dumping a GPU's state takes milliseconds */
 #define DAVY_LOG_IOMMU_NS    (10 * DAVY_NS_PER_S)  /* two intervals of the kernel's rate limit */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Messages common to all DRM drivers (drm_drv.c, drm_atomic_helper.c, ttm_bo.c, sched_entity.c),
- * and nouveau's.
- */
+/* All DRM drivers (drm_drv.c, drm_atomic_helper.c, ttm_bo.c, sched_entity.c), and nouveau. */
 #include "sensors/kmsg/kmsg_table.h"
 
 static const struct davy_kmsg_row rows[] = {

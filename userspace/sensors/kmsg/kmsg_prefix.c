@@ -140,8 +140,7 @@ static const char *kmsg_prefix_bracket(const char *p, struct davy_kmsg_line *lin
 }
 
 /* "<4>" or "<132>" of dmesg -r; the facility must be kern. */
-static const char *kmsg_prefix_raw_priority(const char *p, struct davy_kmsg_line *line,
-					    bool *foreign)
+static const char *kmsg_prefix_priority(const char *p, struct davy_kmsg_line *line, bool *foreign)
 {
 	unsigned int value = 0;
 	const char *at = p + 1;
@@ -286,7 +285,7 @@ const char *davy_kmsg_prefix(const char *text, struct davy_kmsg_line *line)
 		const char *next = kmsg_prefix_bracket(p, line);
 
 		if (!next)
-			next = kmsg_prefix_raw_priority(p, line, &origin.foreign);
+			next = kmsg_prefix_priority(p, line, &origin.foreign);
 		if (!next)
 			next = kmsg_prefix_facility(p, line, &origin.foreign);
 		if (!next)

@@ -13,7 +13,7 @@ static const struct davy_kmsg_group *const groups[DAVY_KMSG_GROUPS] = {
 	/* clang-format on */
 };
 
-static bool kmsg_table_starts_alike(const char *pattern, const char *text)
+static bool kmsg_table_alike(const char *pattern, const char *text)
 {
 	return *pattern == *text || *pattern == '%' || *pattern == '{' || *pattern == '*';
 }
@@ -46,7 +46,7 @@ static const struct davy_kmsg_row *kmsg_table_find(const struct davy_kmsg_group 
 	for (size_t i = 0; i < group->count; i++) {
 		const struct davy_kmsg_row *row = &group->rows[i];
 
-		if (!kmsg_table_starts_alike(row->pattern, line->text))
+		if (!kmsg_table_alike(row->pattern, line->text))
 			continue;
 		memset(match, 0, sizeof(*match));
 		if (!davy_kmsg_pattern(row->pattern, line->text, match))
@@ -57,8 +57,7 @@ static const struct davy_kmsg_row *kmsg_table_find(const struct davy_kmsg_group 
 	return NULL;
 }
 
-static bool kmsg_table_may_send(const struct davy_kmsg_group *group,
-				const struct davy_kmsg_line *line)
+static bool kmsg_table_may(const struct davy_kmsg_group *group, const struct davy_kmsg_line *line)
 {
 	if ((group == &davy_kmsg_named) != !!(line->flags & DAVY_KMSG_NAMED))
 		return false;
@@ -74,7 +73,7 @@ const struct davy_kmsg_row *davy_kmsg_row_of(const struct davy_kmsg_line *line,
 	struct davy_kmsg_match match;
 
 	for (size_t i = 0; i < DAVY_KMSG_GROUPS && !row; i++)
-		if (kmsg_table_may_send(groups[i], line))
+		if (kmsg_table_may(groups[i], line))
 			row = kmsg_table_find(groups[i], line, &match);
 	if (!row)
 		return NULL;
@@ -104,8 +103,7 @@ bool davy_kmsg_names_process(const char *text)
 	for (size_t i = 0; i < davy_kmsg_named.count; i++) {
 		const char *pattern = davy_kmsg_named.rows[i].pattern;
 
-		if (kmsg_table_starts_alike(pattern, text) &&
-		    davy_kmsg_pattern(pattern, text, &match))
+		if (kmsg_table_alike(pattern, text) && davy_kmsg_pattern(pattern, text, &match))
 			return true;
 	}
 	return false;

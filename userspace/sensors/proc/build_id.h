@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The build id of a file: GNU ld's or Go's. The file is untrusted: little of it is read, and all
- * sizes are limited.
- */
+/* The build id of a file: GNU ld's or Go's. The file is untrusted: all sizes are limited. */
 #ifndef DAVY_BUILD_ID_H
 #define DAVY_BUILD_ID_H
 

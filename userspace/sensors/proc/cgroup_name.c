@@ -84,8 +84,7 @@ static bool cgroup_name_see_scope(const char *part, struct davy_cgroup_name *n)
 			continue;
 		davy_copy_name(unit, sizeof(unit), n->unit);
 		cgroup_name_set_container(n, id_prefixes[i].runtime, part + skip, len - skip);
-		/* a unit that runs its own container */
-		if (strstr(id_prefixes[i].prefix, "payload"))
+		if (strstr(id_prefixes[i].prefix, "payload")) /* a unit that runs its container */
 			davy_copy_name(n->unit, sizeof(n->unit), unit);
 		return true;
 	}

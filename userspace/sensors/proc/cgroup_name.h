@@ -10,12 +10,11 @@
 #include "core/event/types.h"
 
 struct davy_cgroup_name {
-	enum davy_runtime runtime; /* DAVY_RUNTIME_NONE: no container */
-	bool user_unit;		   /* of a user's service manager */
-	char unit[DAVY_UNIT_LEN];  /* "ollama.service", "": unknown */
-	/* an id of 64 hex digits, or the name from LXC or nspawn */
-	char container[DAVY_CONTAINER_LEN];
-	char pod[DAVY_POD_LEN]; /* the uid of a kubernetes pod */
+	enum davy_runtime runtime;	    /* DAVY_RUNTIME_NONE: no container */
+	bool user_unit;			    /* of a user's service manager */
+	char unit[DAVY_UNIT_LEN];	    /* "ollama.service", "": unknown */
+	char container[DAVY_CONTAINER_LEN]; /* an id of 64 hex digits, or LXC's or nspawn's name */
+	char pod[DAVY_POD_LEN];		    /* the uid of a kubernetes pod */
 };
 
 /* Parses one path such as "/system.slice/ollama.service". */

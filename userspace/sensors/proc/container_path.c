@@ -50,10 +50,7 @@ static int container_path_open_name(int dir, const char *name, uint64_t flags, u
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/*
- * A step is allowed if the directory is on a local file system; a mount point in it is checked
- * separately.
- */
+/* The directory must be on a local file system; a mount point in it is checked separately. */
 static int container_path_step(uint32_t pid, int dir, const char *name)
 {
 	int fd = container_path_open_name(dir, name, O_NOFOLLOW, RESOLVE_CACHED | RESOLVE_BENEATH);

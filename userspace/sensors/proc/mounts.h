@@ -16,10 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * The file may be open with O_PATH. Its mount is searched in the list of process "pid", then in
- * ours.
- */
+/* The file may be open with O_PATH. Searches the mounts of process "pid", then ours. */
 bool davy_file_is_local(uint32_t pid, int fd);
 
 #endif

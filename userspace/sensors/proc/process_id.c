@@ -66,8 +66,7 @@ static uint32_t process_id_status_number(uint32_t pid, const char *name)
 
 	if (process_id_read_proc(pid, "status", text, sizeof(text)) <= 0)
 		return 0;
-	/* process names in this file contain no newline */
-	snprintf(key, sizeof(key), "\n%s:", name);
+	snprintf(key, sizeof(key), "\n%s:", name); /* names here contain no newline */
 	at = strstr(text, key);
 	if (!at)
 		return 0;

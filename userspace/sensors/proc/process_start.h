@@ -28,10 +28,7 @@ int davy_process_start_texts(uint32_t pid, char command[DAVY_START_TEXT_MAX], si
 			     char environment[DAVY_START_TEXT_MAX], size_t *ret_environment,
 			     char ret_exe[PATH_MAX]);
 
-/*
- * The same, from the texts of /proc/PID/{cmdline,environ}: each shorter than DAVY_START_TEXT_MAX
- * and followed by a NUL.
- */
+/* The same, from both texts: each shorter than DAVY_START_TEXT_MAX and followed by a NUL. */
 struct davy_process_start *davy_process_start_of(const char *command, size_t command_size,
 						 const char *environment, size_t environment_size,
 						 const char *exe);

@@ -19,7 +19,7 @@
 #define FDS_MAX	   4096
 #define TASKS_MAX  1024
 
-static bool process_traces_begins(const char *text, const char *with)
+static bool traces_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -29,8 +29,8 @@ static bool process_traces_begins(const char *text, const char *with)
  * path and the process's root. Without the right to use it, /proc/PID/root, which leads into the
  * process's mount namespace and chroot.
  */
-static void process_traces_openable(uint32_t pid, const char *line, const char *path, bool deleted,
-				    char *ret_path)
+static void traces_openable(uint32_t pid, const char *line, const char *path, bool deleted,
+			    char *ret_path)
 {
 	char link[PATH_MAX], base[PATH_MAX];
 	unsigned long begin, end;
@@ -53,7 +53,7 @@ static void process_traces_openable(uint32_t pid, const char *line, const char *
 }
 
 /* "/m/x.gguf (deleted)": the file is still mapped. */
-static bool process_traces_cut_deleted(char *path)
+static bool traces_cut_deleted(char *path)
 {
 	static const char mark[] = " (deleted)";
 	size_t len = strlen(path);
@@ -64,49 +64,47 @@ static bool process_traces_cut_deleted(char *path)
 	return true;
 }
 
-static bool process_traces_is_model(const char *path, const char *name)
+static bool traces_is_model(const char *path, const char *name)
 {
 	size_t len = strlen(name);
 
 	return (len > 5 && !strcmp(name + len - 5, ".gguf")) ||
-	       (process_traces_begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
+	       (traces_begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
 }
 
-static void process_traces_see_mapping(uint32_t pid, struct davy_process_traces *t,
-				       const char *line, char *path)
+static void traces_see_mapping(uint32_t pid, struct davy_process_traces *t, const char *line,
+			       char *path)
 {
-	bool deleted = process_traces_cut_deleted(path);
+	bool deleted = traces_cut_deleted(path);
 	const char *name = davy_base_name(path);
 	enum davy_engine engine = davy_engine_of_library(name);
 
-	t->ggml_vulkan |= process_traces_begins(name, "libggml-vulkan");
-	t->ggml_hip |= process_traces_begins(name, "libggml-hip");
-	t->ggml_cuda |= process_traces_begins(name, "libggml-cuda");
-	t->ggml_sycl |= process_traces_begins(name, "libggml-sycl");
-	t->vulkan |= process_traces_begins(name, "libvulkan");
-	t->hip |= process_traces_begins(name, "libamdhip64") ||
-		  process_traces_begins(name, "libhsa-runtime64");
-	t->cuda |= process_traces_begins(name, "libcuda.so") ||
-		   process_traces_begins(name, "libcudart");
-	t->level_zero |= process_traces_begins(name, "libze_intel_gpu");
+	t->ggml_vulkan |= traces_begins(name, "libggml-vulkan");
+	t->ggml_hip |= traces_begins(name, "libggml-hip");
+	t->ggml_cuda |= traces_begins(name, "libggml-cuda");
+	t->ggml_sycl |= traces_begins(name, "libggml-sycl");
+	t->vulkan |= traces_begins(name, "libvulkan");
+	t->hip |= traces_begins(name, "libamdhip64") || traces_begins(name, "libhsa-runtime64");
+	t->cuda |= traces_begins(name, "libcuda.so") || traces_begins(name, "libcudart");
+	t->level_zero |= traces_begins(name, "libze_intel_gpu");
 	t->drm_shim |= strstr(name, "_noop_drm_shim") != NULL;
-	t->vk_memory |= process_traces_begins(path, "/memfd:allocation");
+	t->vk_memory |= traces_begins(path, "/memfd:allocation");
 	if (engine != DAVY_ENGINE_NONE &&
 	    (t->library_engine == DAVY_ENGINE_NONE || t->library_engine == DAVY_ENGINE_GENERIC))
 		t->library_engine = engine;
-	if (process_traces_begins(name, "libstdc++.so") && !t->cxx_library[0])
-		process_traces_openable(pid, line, path, deleted, t->cxx_library);
-	if (process_traces_begins(name, "libggml-base") && !t->ggml_library[0])
-		process_traces_openable(pid, line, path, deleted, t->ggml_library);
-	if (process_traces_begins(name, "libllama.so") && !t->llama_library[0])
-		process_traces_openable(pid, line, path, deleted, t->llama_library);
-	if (!t->model_file[0] && process_traces_is_model(path, name)) {
-		process_traces_openable(pid, line, path, deleted, t->model_file);
+	if (traces_begins(name, "libstdc++.so") && !t->cxx_library[0])
+		traces_openable(pid, line, path, deleted, t->cxx_library);
+	if (traces_begins(name, "libggml-base") && !t->ggml_library[0])
+		traces_openable(pid, line, path, deleted, t->ggml_library);
+	if (traces_begins(name, "libllama.so") && !t->llama_library[0])
+		traces_openable(pid, line, path, deleted, t->llama_library);
+	if (!t->model_file[0] && traces_is_model(path, name)) {
+		traces_openable(pid, line, path, deleted, t->model_file);
 		davy_copy_name(t->model_name, sizeof(t->model_name), path);
 	}
 }
 
-static void process_traces_read_maps(uint32_t pid, struct davy_process_traces *t)
+static void traces_read_maps(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
@@ -122,12 +120,12 @@ static void process_traces_read_maps(uint32_t pid, struct davy_process_traces *t
 		if (!name)
 			continue;
 		name[strcspn(name, "\n")] = 0;
-		process_traces_see_mapping(pid, t, line, name);
+		traces_see_mapping(pid, t, line, name);
 	}
 	free(line);
 }
 
-static void process_traces_read_threads(uint32_t pid, struct davy_process_traces *t)
+static void traces_read_threads(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX], comm[32];
 	struct dirent *entry;
@@ -143,13 +141,13 @@ static void process_traces_read_threads(uint32_t pid, struct davy_process_traces
 		    davy_root_path(name, sizeof(name), "/proc/%u/task/%s/comm", pid, entry->d_name))
 			continue;
 		if (davy_read_file(name, comm, sizeof(comm)) > 0)
-			t->llvmpipe_thread |= process_traces_begins(comm, "llvmpipe-");
+			t->llvmpipe_thread |= traces_begins(comm, "llvmpipe-");
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void process_traces_add_device(struct davy_process_traces *t, const char *name)
+static void traces_add_device(struct davy_process_traces *t, const char *name)
 {
 	struct davy_used_devices *d = &t->devices;
 
@@ -160,14 +158,13 @@ static void process_traces_add_device(struct davy_process_traces *t, const char 
 		davy_copy_name(d->device[d->count++].name, DAVY_DEVICE_LEN, name);
 }
 
-static void process_traces_see_socket(struct davy_process_traces *t, const char *target)
+static void traces_see_socket(struct davy_process_traces *t, const char *target)
 {
 	if (t->socket_count < DAVY_SOCKETS_MAX)
 		t->socket_count += sscanf(target, "socket:[%lu]", &t->socket[t->socket_count]) == 1;
 }
 
-static void process_traces_see_descriptor(uint32_t pid, struct davy_process_traces *t,
-					  const char *fd)
+static void traces_see_descriptor(uint32_t pid, struct davy_process_traces *t, const char *fd)
 {
 	char path[PATH_MAX], target[PATH_MAX], name[DAVY_DEVICE_LEN];
 	struct statx st;
@@ -178,7 +175,7 @@ static void process_traces_see_descriptor(uint32_t pid, struct davy_process_trac
 	n = readlink(path, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = 0;
 	if (target[0] != '/') {
-		process_traces_see_socket(t, target);
+		traces_see_socket(t, target);
 		return;
 	}
 	/* calls no file system: the process may have mounted it */
@@ -191,18 +188,18 @@ static void process_traces_see_descriptor(uint32_t pid, struct davy_process_trac
 		break;
 	case DAVY_NODE_NVIDIA:
 		t->nvidia_fd = true;
-		process_traces_add_device(t, name);
+		traces_add_device(t, name);
 		break;
 	case DAVY_NODE_DRM:
 		t->drm_fd = true;
-		process_traces_add_device(t, name);
+		traces_add_device(t, name);
 		break;
 	default:
 		break;
 	}
 }
 
-static void process_traces_read_descriptors(uint32_t pid, struct davy_process_traces *t)
+static void traces_read_descriptors(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -214,12 +211,12 @@ static void process_traces_read_descriptors(uint32_t pid, struct davy_process_tr
 	t->unreadable |= !dir && (errno == EACCES || errno == EPERM);
 	for (int i = 0; dir && i < FDS_MAX && (entry = readdir(dir)); i++)
 		if (isdigit((unsigned char)entry->d_name[0]))
-			process_traces_see_descriptor(pid, t, entry->d_name);
+			traces_see_descriptor(pid, t, entry->d_name);
 	if (dir)
 		closedir(dir);
 }
 
-static uint64_t process_traces_bytes_of(const struct davy_used_devices *used, const char *name)
+static uint64_t traces_bytes_of(const struct davy_used_devices *used, const char *name)
 {
 	for (size_t i = 0; used && i < used->count; i++)
 		if (!strcmp(used->device[i].name, name))
@@ -230,14 +227,13 @@ static uint64_t process_traces_bytes_of(const struct davy_used_devices *used, co
 /*
  * Vulkan and ROCm open each device to enumerate it. If one holds memory, drop those that hold none.
  */
-static void process_traces_keep_used(struct davy_process_traces *t,
-				     const struct davy_used_devices *used)
+static void traces_keep_used(struct davy_process_traces *t, const struct davy_used_devices *used)
 {
 	struct davy_used_device *d = t->devices.device;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->devices.count; i++) {
-		d[i].bytes = process_traces_bytes_of(used, d[i].name);
+		d[i].bytes = traces_bytes_of(used, d[i].name);
 		t->in_use |= d[i].bytes > DAVY_DEVICE_SMALL;
 	}
 	for (size_t i = 0; i < t->devices.count; i++)
@@ -260,21 +256,21 @@ void davy_process_devices_read(uint32_t pid, const struct davy_used_devices *use
 	size_t count;
 
 	memset(ret_traces, 0, sizeof(*ret_traces));
-	process_traces_read_descriptors(pid, ret_traces);
-	process_traces_keep_used(ret_traces, used);
+	traces_read_descriptors(pid, ret_traces);
+	traces_keep_used(ret_traces, used);
 	count = ret_traces->kfd_fd ? davy_kfd_devices(pid, kfd) : 0;
 	if (!count)
 		return;
 	ret_traces->in_use = true;
 	ret_traces->devices.count = 0; /* KFD memory appears in no fdinfo of a render node */
 	for (size_t i = 0; i < count; i++)
-		process_traces_add_device(ret_traces, kfd[i]);
+		traces_add_device(ret_traces, kfd[i]);
 }
 
 void davy_process_traces_read(uint32_t pid, const struct davy_used_devices *used,
 			      struct davy_process_traces *ret_traces)
 {
 	davy_process_devices_read(pid, used, ret_traces);
-	process_traces_read_maps(pid, ret_traces);
-	process_traces_read_threads(pid, ret_traces);
+	traces_read_maps(pid, ret_traces);
+	traces_read_threads(pid, ret_traces);
 }

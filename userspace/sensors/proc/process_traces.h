@@ -10,8 +10,7 @@
 
 #include "core/event/types.h"
 
-/* memory of a device that was opened but is not used */
-#define DAVY_DEVICE_SMALL ((uint64_t)1 << 20)
+#define DAVY_DEVICE_SMALL ((uint64_t)1 << 20) /* memory of an opened but unused device */
 #define DAVY_SOCKETS_MAX  512
 
 struct davy_used_device {
@@ -19,10 +18,7 @@ struct davy_used_device {
 	uint64_t bytes; /* of its memory, 0: unknown */
 };
 
-/*
- * GPU memory of a process, from clients.h: reading fdinfo can block while a GPU hangs, so it is not
- * read here.
- */
+/* GPU memory of a process, from clients.h: fdinfo is not read here, since that can block. */
 struct davy_used_devices {
 	struct davy_used_device device[DAVY_DEVICES_MAX];
 	size_t count;
