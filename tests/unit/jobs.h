@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests: the jobs of one process on one ring, told as the sensors tell them. */
+/* For tests: the jobs of one process on one ring, as reported by the sensors. */
 #ifndef DAVY_TESTS_JOBS_H
 #define DAVY_TESTS_JOBS_H
 
@@ -17,7 +17,7 @@ static inline void tell_times(uint32_t pid)
 	tell(&ev);
 }
 
-/* Begins the counters anew, for a ring; the first telling is what was before. */
+/* Restarts the counters of a ring; the first report contains earlier jobs. */
 static inline void begin_jobs(uint32_t pid, const char *ring)
 {
 	memset(&times, 0, sizeof(times));
@@ -39,7 +39,7 @@ static inline void add_job(uint64_t ns)
 		times.max_ns = ns;
 }
 
-/* A job of that length ends, and is told a moment later. */
+/* A job of that length ends and is reported a moment later. */
 static inline void job(uint32_t pid, uint64_t ns)
 {
 	now += ns;
@@ -85,7 +85,7 @@ static inline void progress(uint32_t pid, uint32_t depth, uint64_t generated, ui
 	tell(&ev);
 }
 
-/* llama-server on Vulkan, of nobody's workload, with an ubatch; pid 60. */
+/* llama-server on Vulkan without a workload, with an ubatch; pid 60. */
 static inline void engine(uint32_t ubatch, const char *model)
 {
 	struct davy_event ev = event(DAVY_EV_PROCESS, 60);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For tests of memory: a device whose heaps follow functions of time, sampled as the agent samples
- * it (only changes, by davy_gpu_memory_interval), with one process whose fdinfo is read every
- * second.
+ * For tests of memory: a device whose heaps follow functions of time, sampled as by the agent (only
+ * changes, by davy_gpu_memory_interval), with one process whose fdinfo is read every second.
  */
 #ifndef DAVY_TESTS_MEMORY_HISTORY_H
 #define DAVY_TESTS_MEMORY_HISTORY_H
@@ -25,7 +24,7 @@ static struct davy_ev_memory card; /* totals and flags; what is used is set by l
 static struct davy_ev_memory told; /* the last event */
 static uint64_t sampled_ns, next_ns, asked_ns, lived_from;
 static usage vram_of, gtt_of, available_of, evicted_of;
-static uint32_t holder; /* whose memory it is; 0: no clients are known */
+static uint32_t holder; /* owner of the memory; 0: no known clients */
 static uint64_t client_bytes;
 
 static inline void begin_card(uint64_t vram_total, uint64_t gtt_total)

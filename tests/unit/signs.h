@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests: one happening as several senses tell it. */
+/* For tests: one occurrence as reported by several sensors. */
 #ifndef DAVY_TESTS_SIGNS_H
 #define DAVY_TESTS_SIGNS_H
 
 #include "record.h"
 
-/* A line that stands for "repeats" more of its kind. */
+/* A line that represents "repeats" further lines of its kind. */
 static inline void repeated_line_of(enum davy_log_kind kind, const char *device, uint32_t pid,
 				    uint32_t repeats)
 {

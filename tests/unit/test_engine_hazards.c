@@ -186,7 +186,7 @@ static void what_was_put_off_is_not_done_to_a_healthy_engine(void **state)
 	served_engine();
 	throws(50, LOST);
 	pass(400 * MS);
-	probe(200, 500, 0); /* moved; the replacement is wedged as well, within the back-off */
+	probe(200, 500, 0); /* moved; the replacement is wedged too, within the back-off */
 	act(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->id, DAVY_ACT_STOPPED, 0,
 	    0);
 	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
@@ -310,7 +310,7 @@ static void a_start_that_was_only_tried_is_a_hazard_with_its_stage(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 2);
 	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->detail,
 			    "init in libamdhip64.so.6");
-	assert_int_equal(core.breaker_count, 0); /* of nobody in our care */
+	assert_int_equal(core.breaker_count, 0); /* a process without a workload */
 	begin_history();
 	set("agent.mode", DAVY_MODE_ENFORCE);
 	found("init in libamdhip64.so.6", true);
@@ -357,7 +357,7 @@ static void a_discovery_child_killed_on_purpose_is_no_crash(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-/* A daemon (90) and its runner (91) with a model, whose end is SIGKILL. */
+/* A daemon (90) and its runner (91) with a model; the runner ends by SIGKILL. */
 static void unload(bool daemon_lives, enum davy_event_kind named_by)
 {
 	struct davy_event ev;

@@ -44,7 +44,7 @@ static void put_link(const char *name, const char *target)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-/* A file of 64 bits whose one segment is a note; "size" of it is in the file. */
+/* A 64-bit file with one note segment; "size" is its size in the header. */
 struct elf {
 	Elf64_Ehdr head;
 	Elf64_Phdr segment;
@@ -324,7 +324,7 @@ static void who_has_not_answered_is_not_waited_for(void **state)
 	assert_string_equal(text, "before");
 	close(held[1]);
 	ours.fd = held[0];
-	assert_int_equal(poll(&ours, 1, 60000), 1); /* it holds none of ours open */
+	assert_int_equal(poll(&ours, 1, 60000), 1); /* it keeps none of our files open */
 	assert_int_equal(davy_child_reap(&child, NULL), 0);
 	close(held[0]);
 	assert_int_equal(davy_child_end(&child, 60000), 0);
@@ -343,7 +343,7 @@ static void put_mounts(void)
 	put(PID "/mountinfo", text, n > 0 ? (size_t)n : 0);
 }
 
-/* The same, said to be served by a process. */
+/* The same, on a file system that a process serves. */
 static void put_waiting_mount(void)
 {
 	char text[256];
@@ -441,7 +441,7 @@ static void a_file_without_an_id_counts_by_its_times(void **state)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 	later = engine_version(&info);
 	assert_string_not_equal(later, first);
-	/* Served by who may not answer: not read, and told by its times, too. */
+	/* On a file system that may block: not read, identified also by its times. */
 	put_elf(PID "/root/usr/bin/llama-server", 1);
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 	first = engine_version(&info);
@@ -482,7 +482,7 @@ static void the_stamp_is_the_same_everywhere(void **state)
 	memset(e.kernel, 'x', sizeof(e.kernel)); /* behind a text's end nothing counts */
 	strcpy(e.kernel, some.kernel);
 	assert_true(davy_ledger_environment_stamp(&e) == stamp);
-	memset(e.engine, 'x', sizeof(e.engine)); /* and nobody reads beyond it */
+	memset(e.engine, 'x', sizeof(e.engine)); /* unterminated: reading stops at its size */
 	assert_true(davy_ledger_environment_stamp(&e) != stamp);
 }
 
@@ -510,7 +510,7 @@ static struct davy_agent agent;
 static int new_agent(void **state)
 {
 	memset(&agent, 0, sizeof(agent));
-	agent.terminal = true; /* what it says is kept, not printed */
+	agent.terminal = true; /* the text is kept, not printed */
 	agent.options.state_dir = "/state";
 	davy_core_init(&agent.core);
 	return make_root(state);
@@ -605,7 +605,7 @@ static void a_device_that_sleeps_is_asked_when_it_is_awake(void **state)
 	assert_string_equal(w->versions.driver, "xe");
 	while (w->versions.child.pid)
 		davy_agent_versions_tick(&agent, 14 * DAVY_NS_PER_S);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left behind */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
 static void a_device_that_hangs_holds_nobody_up(void **state)
@@ -626,7 +626,7 @@ static void a_device_that_hangs_holds_nobody_up(void **state)
 	assert_string_equal(w->versions.firmware, "");
 	while (w->versions.child.pid)
 		davy_agent_versions_tick(&agent, 13 * DAVY_NS_PER_S);
-	davy_agent_gpus_changed(&agent); /* asked again, and gone in the midst of it */
+	davy_agent_gpus_changed(&agent); /* asked again, and it disappears meanwhile */
 	davy_agent_versions_tick(&agent, 14 * DAVY_NS_PER_S);
 	assert_true(w->versions.asking);
 	davy_agent_versions_close(&agent);

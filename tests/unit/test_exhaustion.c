@@ -89,7 +89,7 @@ static void a_growth_is_foreseen_with_half_of_what_is_there(void **state)
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
 		for (uint64_t seconds = rates[i] > MB ? 12 : 52;
 		     seconds <= 160 && rates[i] * seconds < 20 * GB; seconds += 20) {
-			uint64_t there = seconds - 4; /* once it can be told */
+			uint64_t there = seconds - 4; /* once it is known */
 
 			leak_for(PID, rates[i], seconds);
 			assert_true(lead_s(1, seconds) >= smaller(59, there / 2));
@@ -165,7 +165,7 @@ static void a_load_that_fits_is_recorded(void **state)
 	assert_replays();
 }
 
-/* It takes all there is: told in the last second, when it goes on. */
+/* It takes all memory: raised in the last second, if it continues. */
 static void a_load_that_does_not_fit_is_told_at_the_end(void **state)
 {
 	(void)state;
@@ -359,7 +359,7 @@ static void a_cgroup_meets_its_limit_long_before_the_device(void **state)
 	assert_replays();
 }
 
-/* The same growth without a limit; then one that stands still close below its limit. */
+/* The same growth without a limit; then a constant use close below the limit. */
 static void a_cgroup_that_never_meets_a_limit_is_none(void **state)
 {
 	(void)state;
@@ -373,7 +373,7 @@ static void a_cgroup_that_never_meets_a_limit_is_none(void **state)
 	assert_replays();
 }
 
-/* Less than 20 s left is level 2; it stands until 30 s are left, and ends when the growth has. */
+/* Less than 20 s left is level 2. It stays until 30 s are left and ends with the growth. */
 static void a_level_stands_until_half_as_much_again_is_left(void **state)
 {
 	(void)state;
@@ -386,7 +386,8 @@ static void a_level_stands_until_half_as_much_again_is_left(void **state)
 	vram_of = growing;
 	live(23 * S);
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 2);
-	base = card.vram_used; /* 850 MB left: at 32 MB/s over 20 s, below the 30 that hold */
+	/* 850 MB left: at 32 MB/s over 20 s, below the 30 s that keep the level */
+	base = card.vram_used;
 	rate = 32 * MB;
 	live(12 * S);
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 2);
@@ -473,7 +474,8 @@ static void load_over(uint64_t others_bytes, bool works)
 	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	base = others_bytes;
 	live(20 * S);
-	holder = 0; /* the other's share is told here, the loader's beside the heap's growth */
+	/* the other's memory is reported here, the loader's with the growth of the heap */
+	holder = 0;
 	tell_client(60, others_bytes, 0, 0);
 	rate = 500 * MB;
 	target = VRAM;
@@ -494,7 +496,7 @@ static void load_over(uint64_t others_bytes, bool works)
 	}
 }
 
-/* The driver moves out what nobody asks for, be it smaller than what is loaded. */
+/* The driver evicts an idle model, even if it is smaller than the loaded one. */
 static void a_load_over_an_idle_model_is_a_note(void **state)
 {
 	(void)state;

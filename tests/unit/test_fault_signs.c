@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fault_storm and alloc_failure as KFD, the kernel programs' facts and the log tell them. */
+/* fault_storm and alloc_failure from KFD, facts of the BPF programs and the log. */
 #include "signs.h"
 
 #include "report/plan_text.h"
@@ -39,7 +39,7 @@ static void one_fault_is_told_once_by_whom_knows_most(void **state)
 	kfd(DAVY_KFD_VM_FAULT, "llama-server");
 	now += 500 * MS;
 	line(DAVY_LOG_PAGE_FAULT);
-	line_of(DAVY_LOG_PAGE_FAULT, "", 0); /* it cannot tell whose: the same */
+	line_of(DAVY_LOG_PAGE_FAULT, "", 0); /* a source without the process: the same fault */
 	line_of(DAVY_LOG_PAGE_FAULT, GPU, 61);
 	assert_int_equal(count_told(), 1);
 	assert_int_equal(fault()->pid, 60);
@@ -73,7 +73,7 @@ static void kfd_and_the_log_tell_where_no_program_does(void **state)
 		kfd(DAVY_KFD_VM_FAULT, "");
 	assert_int_equal(fault()->level, 3);
 	now += 3 * S;
-	line_of(DAVY_LOG_PAGE_FAULT, GPU, 61); /* nobody knows the process */
+	line_of(DAVY_LOG_PAGE_FAULT, GPU, 61); /* the process is unknown */
 	assert_int_equal(fault()->level, 1);
 	assert_string_equal(fault()->comm, "code:cs0");
 	davy_reason_text(fault(), text, sizeof(text));
@@ -128,7 +128,7 @@ static void served_faults_are_told_by_their_rate(void **state)
 	assert_int_equal(fault()->level, 2);
 	davy_reason_text(fault(), text, sizeof(text));
 	assert_string_equal(text, "1000 GPU faults that were served (threshold 1000)");
-	for (int i = 0; i < 2000; i++) /* the same ones by the other way, that names no process */
+	for (int i = 0; i < 2000; i++) /* the same faults from a source without a process */
 		kfd_of(0, DAVY_KFD_PAGE_FAULT_BEGIN, "");
 	assert_int_equal(count_told(), 1);
 	now += 20 * S;
@@ -138,7 +138,7 @@ static void served_faults_are_told_by_their_rate(void **state)
 	}
 	assert_int_equal(count_told(), 1);
 	kfd(DAVY_KFD_PAGE_FAULT_BEGIN, "");
-	assert_int_equal(count_told(), 1); /* the alarm stands: no level more */
+	assert_int_equal(count_told(), 1); /* the alarm is active: no higher level */
 	pass(20 * S);
 	for (int i = 0; i < 1000; i++)
 		kfd(DAVY_KFD_PAGE_FAULT_BEGIN, "");
@@ -207,7 +207,7 @@ static void what_the_programs_told_the_log_does_not_repeat(void **state)
 {
 	(void)state;
 	engine_60("alloc_failure-told");
-	failed(DAVY_ALLOC_RESOURCE); /* no hazard yet, but somebody watches */
+	failed(DAVY_ALLOC_RESOURCE); /* no hazard yet, but the BPF program reports */
 	now += 2 * S;
 	line(DAVY_LOG_CS_NO_MEMORY);
 	assert_int_equal(count_told(), 0);

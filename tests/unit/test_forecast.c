@@ -77,7 +77,7 @@ static void what_has_ended_grows_no_more(void **state)
 	begin();
 	used = grow(10000 * MB, 50 * MB, 500 * MS, 16);
 	assert_true(rate() > 0);
-	now += 5 * S; /* nothing changed, so nothing was told */
+	now += 5 * S; /* unchanged, so no sample */
 	grow(used, MB / 10, 200 * MS, 1);
 	assert_in_range(rate(), 0, 30 * MB); /* the latest sub-windows count */
 	grow(used, MB / 10, 500 * MS, 3);
@@ -132,7 +132,7 @@ static void a_fall_begins_anew_and_its_height_is_remembered(void **state)
 	grow(10000 * MB, 50 * MB, 500 * MS, 12);
 	assert_true(rate() > 0);
 	assert_true(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
-	grow(used - 50 * MB, 50 * MB, 500 * MS, 2); /* a little higher is the same height */
+	grow(used - 50 * MB, 50 * MB, 500 * MS, 2); /* slightly higher counts as the same level */
 	assert_true(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 	grow(used + 50 * MB, 50 * MB, 500 * MS, 3);
 	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
@@ -147,7 +147,7 @@ static void a_height_is_forgotten_and_a_full_heap_is_none(void **state)
 	grow(10000 * MB, 0, 5 * S, 33);
 	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 	begin();
-	grow(23000 * MB, 50 * MB, 500 * MS, 20); /* to the last byte, and it died of it */
+	grow(23000 * MB, 50 * MB, 500 * MS, 20); /* to the last byte, which ended the process */
 	grow(10000 * MB, 0, 500 * MS, 1);
 	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 }

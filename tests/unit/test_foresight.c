@@ -201,7 +201,7 @@ static void what_follows_from_a_failure_is_the_same_failure(void **state)
 	timeout_on(GPU, 60);
 	now += 3 * S;
 	says(DAVY_LOG_RING_TIMEOUT, GPU, 60);
-	says(DAVY_LOG_GPU_RESET_BEGUN, "", 0); /* names nobody */
+	says(DAVY_LOG_GPU_RESET_BEGUN, "", 0); /* names no process */
 	reset(true, 0);
 	now += 59 * S; /* a reset may take its time */
 	reset(false, 0);
@@ -333,7 +333,7 @@ static void an_act_that_succeeds_in_time_has_averted_it(void **state)
 
 	(void)state;
 	served_engine();
-	ring_on(GPU, 900, 1, 50); /* stands against the process, as does the rest */
+	ring_on(GPU, 900, 1, 50); /* counts against the process, like the others */
 	no_memory_for(50);
 	now += 100 * S; /* something else has it replaced */
 	pass(20 * S);
@@ -462,7 +462,7 @@ static void an_oom_kill_counts_by_whom_it_hits(void **state)
 	(void)state;
 	watched_engine();
 	process(70, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_UNKNOWN);
-	fact(DAVY_FACT_OOM_VICTIM, 70, 1, 0); /* somebody's cgroup is full */
+	fact(DAVY_FACT_OOM_VICTIM, 70, 1, 0); /* the cgroup of another process is full */
 	says(DAVY_LOG_OOM_KILL, "", 70);
 	assert_int_equal(failures(), 0);
 	fact(DAVY_FACT_OOM_VICTIM, 60, 1, 0);
@@ -571,7 +571,7 @@ static void an_engine_found_wedged_hangs(void **state)
 	assert_int_equal(last_failure()->lead_time_ns, 2 * S);
 }
 
-/* A llama-server of a user who may log in, and that nobody adopted. */
+/* A llama-server of an ordinary user, not adopted. */
 static void stranger(uint32_t pid)
 {
 	struct davy_event ev = event(DAVY_EV_PROCESS, pid);
@@ -610,14 +610,14 @@ static void what_a_stranger_breaks_for_itself_is_not_counted(void **state)
 		timeout_on(GPU, pid);
 		fact(DAVY_FACT_IOCTL_FAILED, pid, 0, -ENODEV);
 		vm_fault(pid);
-		vm_fault(pid + 1000); /* gone before anybody looked */
+		vm_fault(pid + 1000); /* gone before it was read */
 		segv(pid);
 		now += 30 * S;
 	}
 	assert_int_equal(failures(), 0);
 	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++)
 		assert_int_equal(core.foresight.class[i].failures, 0);
-	segv(60); /* the engine beside it: its failure is no part of a stranger's */
+	segv(60); /* the engine beside it: its failure is not the ordinary user's */
 	assert_int_equal(failures(), 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Model files that tell the truth, and such that do not. */
+/* Valid and invalid model files. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -139,7 +139,7 @@ static void a_cache_takes_what_llama_cpp_says(void **state)
 	g.head_count_kv = 0; /* all heads */
 	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 2304ULL << 20);
 	g = qwen();
-	g.kv_heads = 36; /* told layer by layer: one each */
+	g.kv_heads = 36; /* listed by layer: one each */
 	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 72ULL << 20);
 	g = qwen();
 	g.sliding_window = 1024; /* at least that, by every layer */

@@ -282,8 +282,7 @@ static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->level, 3);
 }
 
-/* Cumulative MiB of a mover, as the kernel program tells them: what comes back does so in the
- * owner's context. */
+/* Cumulative MiB of a mover, as in the BPF program: moves back run in the owner's context. */
 static void moved_by(uint32_t evictor, uint32_t owner, uint64_t out, uint64_t in)
 {
 	struct davy_event ev = event(DAVY_EV_BO_MOVED, evictor);
@@ -366,7 +365,7 @@ static void busy_client(uint32_t pid, uint64_t busy_ns)
 	tell(&ev);
 }
 
-/* Neither graphs nor tokens of it are seen, and its client's engines work: no idle model. */
+/* Neither graphs nor tokens are seen, but its client's engines are busy: the model is not idle. */
 static void what_a_busy_model_loses_is_missed(void **state)
 {
 	(void)state;
@@ -382,7 +381,7 @@ static void what_a_busy_model_loses_is_missed(void **state)
 	}
 }
 
-/* Nor does a model idle whose jobs end, however short they are. */
+/* A model whose jobs end is not idle, however short they are. */
 static void a_model_whose_jobs_end_is_not_idle(void **state)
 {
 	struct davy_event ev = event(DAVY_EV_JOB_TIMES, 61);
@@ -426,7 +425,7 @@ static void memory_left(uint64_t bytes)
 	tell(&ev);
 }
 
-/* Ten gigabytes go out in five seconds, in whose context that may be. */
+/* Ten gigabytes are evicted in five seconds, in any context. */
 static uint32_t emptied_by(uint32_t pid)
 {
 	struct davy_event ev;
@@ -453,7 +452,7 @@ static void a_suspend_soon_after_work_is_a_note(void **state)
 	begin_history();
 	assert_int_equal(emptied_by(71), 1); /* a kworker, of which nothing is known */
 	begin_history();
-	memory_left(15ULL << 30); /* what is moved there leaves the host half of it */
+	memory_left(15ULL << 30); /* the moved data leaves half of the host's memory */
 	assert_int_equal(emptied_by(70), 2);
 	begin_history();
 	client_with(72, 1); /* a game that starts */

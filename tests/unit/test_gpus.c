@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * GPUs as sysfs and fdinfo tell of them, in the keys of every driver and kernel; what is kept of
- * them.
- */
+/* GPUs from sysfs and fdinfo, with the keys of all drivers and kernels, and what is stored. */
 #include "history.h"
 #include "root.h"
 
@@ -39,7 +36,7 @@ static void amdgpu_of_every_kernel_is_understood(void **state)
 	assert_int_equal(i.gtt, 20 << 10);
 	assert_int_equal(i.system, 4 << 10);
 	assert_int_equal(i.busy_ns, 1500);
-	/* 7.2 prints the resident sizes and, for old readers, the same as drm-memory. */
+	/* 7.2 prints resident sizes and, for old readers, the same values as drm-memory */
 	assert_true(davy_fdinfo_parse("drm-driver:\tamdgpu\ndrm-client-id:\t7\n"
 				      "drm-total-vram:\t64 MiB\ndrm-resident-vram:\t32 MiB\n"
 				      "drm-memory-vram:\t32768 KiB\namd-evicted-vram:\t32768 KiB\n"

@@ -31,7 +31,7 @@ static struct davy_event xid_line(uint32_t number)
 	return ev;
 }
 
-/* The level at which a hazard speaks of this event alone; 0: it does not. */
+/* The level that this event alone raises; 0: none. */
 static uint32_t level_of(enum davy_hazard hazard, const struct davy_event *ev)
 {
 	struct davy_event now_ev = *ev;
@@ -208,7 +208,7 @@ static void precursors_of_the_field_warn(void **state)
 	assert_int_equal(warning(xid_line(13)), 0);
 }
 
-/* Every kind of these hazards, so that a new one is not forgotten; and none of the others. */
+/* All kinds of these hazards, so that a new one is tested, and none of the others. */
 static void each_precursor_has_one_hazard(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An engine that we hold is not thought to hang because of it; one that hangs afterwards is. */
+/* An engine that davylamp freezes does not count as hanging. One that hangs afterwards does. */
 #include "history.h"
 
 static void graph(uint64_t entered_ns)

@@ -82,7 +82,7 @@ static void a_stall_that_is_not_the_hosts_is_none(void **state)
 	assert_replays();
 }
 
-/* What was level 3 and is level 1 is told as level 1, though no sample comes. */
+/* A drop from level 3 to level 1 is reported, though no sample arrives. */
 static void a_lower_level_is_told_when_the_higher_has_ended(void **state)
 {
 	(void)state;
@@ -104,7 +104,7 @@ static void a_stall_counts_with_less_than_a_quarter_available(void **state)
 	assert_int_equal(last()->level, 1);
 	assert_int_equal(last()->unit, DAVY_UNIT_PERMILLE);
 	assert_int_equal(last()->observed, 100);
-	with(percent(200), 50, 30 * S); /* half of it holds */
+	with(percent(200), 50, 30 * S); /* half of it keeps the alarm */
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
 	with(percent(70), 100, S); /* both */
 	assert_int_equal(last()->level, 2);
@@ -133,7 +133,7 @@ static void a_device_hardly_in_use_has_no_part_in_it(void **state)
 	card.gtt_used = GIB;
 	with(percent(10), 500, 30 * S);
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
-	tell_client(PID, 0, 4 * GIB, 0); /* i915 tells no totals, its clients do */
+	tell_client(PID, 0, 4 * GIB, 0); /* i915 reports no totals, but its clients do */
 	with(percent(10), 500, S);
 	assert_int_equal(last()->level, 3);
 }
@@ -162,7 +162,7 @@ static void vram_that_finds_no_room_at_a_suspend_is_noted(void **state)
 	assert_int_equal(highest(DAVY_HZ_HOST_PRESSURE), 1);
 	with(32 * GIB, 0, 30 * S);
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
-	card.flags = 0; /* somebody wrote "on" */
+	card.flags = 0; /* power/control was set to "on" */
 	with(28 * GIB, 0, 12 * S);
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
 }

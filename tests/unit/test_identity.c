@@ -103,7 +103,7 @@ static void a_model_is_read_inside_of_the_process_own_root(void **state)
 	assert_string_equal(info.ev.model, "model.gguf");
 	assert_string_equal(info.ev.architecture, "llama");
 	assert_string_equal(info.ev.quantisation, "Q8_0");
-	assert_int_equal(info.ev.context_size, 2048); /* nobody gave one: the model's */
+	assert_int_equal(info.ev.context_size, 2048); /* not set: the model's */
 	assert_true(info.ev.flags & DAVY_PROCESS_CONTEXT_ASSUMED);
 	assert_int_equal(info.ev.ubatch, 32);
 	assert_int_equal(info.ev.parallel, 4);
@@ -141,7 +141,7 @@ static void nothing_outside_of_the_root_is_read(void **state)
 	assert_int_equal(davy_model_file_read(&where, &m), -ENOENT);
 }
 
-/* The mount of our folder, said to be of this type in the process's list. */
+/* The mount of the test directory, with this type in the process's list. */
 static void put_mount(unsigned int pid, const char *type, const char *options)
 {
 	char name[64], text[1024];
@@ -331,7 +331,7 @@ static void a_blob_has_the_name_that_ollama_gave_it(void **state)
 	PUT("/proc/110/root/home/o/.ollama/models/manifests/a/b/c/d/too-deep", manifest);
 	snprintf(path, sizeof(path), "%s%s", root, OLLAMA "library/a");
 	davy_make_dirs(path);
-	strcat(path, "/pipe"); /* whoever opens it waits for a writer */
+	strcat(path, "/pipe"); /* an open would wait for a writer */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
 	assert_int_equal(davy_process_info_read(110, &info), 0);
@@ -440,7 +440,7 @@ static void devices_are_told_by_number_and_memory(void **state)
 	assert_int_equal(davy_process_info_read(140, &info), 0);
 	alarm(0);
 	assert_int_equal(info.ev.backend, DAVY_BACKEND_VULKAN);
-	assert_true(info.ev.device[0] && info.ev.more_devices[0][0]); /* which, nobody tells */
+	assert_true(info.ev.device[0] && info.ev.more_devices[0][0]); /* which one is unknown */
 	assert_false(info.device_used);
 	assert_int_equal(davy_process_info_look(140, DAVY_LOOK_COMMAND, &used, &info), 0);
 	assert_string_equal(info.ev.device, "0000:63:00.0");

@@ -37,9 +37,9 @@ static void begin(const char *name, uint32_t ubatch)
 }
 
 /*
- * A prompt of "tokens" computed in ubatches of 512: each a job of base_ns and slope_ns more for
- * each token before it, told by depth or not. Ends where a job would take the whole timeout.
- * Returns when the first job over 60 % ended, 0: none did.
+ * A prompt of "tokens" in ubatches of 512. Each is a job of base_ns, plus slope_ns per earlier
+ * token, with or without reports of the depth. Ends where a job would take the whole timeout.
+ * Returns the time when the first job over 60 % ended, 0: none.
  */
 static uint64_t prefill(uint32_t tokens, uint64_t base_ns, uint64_t slope_ns, bool depth_told)
 {
@@ -219,7 +219,7 @@ static void a_job_that_a_suspend_made_long_is_nothing(void **state)
 	for (int i = 0; i < 20; i++)
 		job(60, LIMIT / 10);
 	assert_int_equal(kept_count, 0);
-	job(60, LIMIT * 41 / 100); /* the maximum tells no more, the slots do */
+	job(60, LIMIT * 41 / 100); /* the maximum is unchanged, the slots are not */
 	assert_int_equal(note()->observed, 410);
 }
 
@@ -234,7 +234,7 @@ static void what_has_no_timeout_is_never_looked_at(void **state)
 	engine(512, "tiny.gguf");
 	begin_jobs(60, RING);
 	for (int i = 0; i < 10; i++)
-		job(60, LIMIT * 9 / 10); /* and nobody told of any */
+		job(60, LIMIT * 9 / 10); /* and no source reported any */
 	assert_int_equal(kept_count, 0);
 }
 
@@ -246,7 +246,7 @@ static void the_rings_own_timeout_is_believed_first(void **state)
 	for (int i = 0; i < 5; i++)
 		job(60, LIMIT * 9 / 10);
 	assert_int_equal(kept_count, 0);
-	ring_runs(60, RING, 0, 0, 0); /* never, whatever the module says */
+	ring_runs(60, RING, 0, 0, 0); /* never, regardless of the module's parameter */
 	job(60, LIMIT * 9 / 10);
 	assert_int_equal(kept_count, 0);
 	ring_runs(60, RING, 0, LIMIT, 0);
@@ -322,7 +322,7 @@ static void what_was_before_the_first_word_is_not_judged(void **state)
 	for (int i = 0; i < 9; i++)
 		add_job(LIMIT * 9 / 10);
 	tell_times(60);
-	begin_jobs(60, RING); /* and the counters began anew */
+	begin_jobs(60, RING); /* and the counters restarted */
 	assert_int_equal(kept_count, 0);
 	job(60, LIMIT / 2);
 	assert_int_equal(notes(), 1);
@@ -354,7 +354,7 @@ static void each_load_has_its_own_past(void **state)
 	begin(NULL, 512);
 	job(60, LIMIT * 8 / 10);
 	job(60, LIMIT * 8 / 10);
-	engine(128, "tiny.gguf"); /* another ubatch: nothing is known of it */
+	engine(128, "tiny.gguf"); /* another ubatch: unknown load */
 	job(60, LIMIT * 8 / 10);
 	engine(512, "other.gguf");
 	job(60, LIMIT * 8 / 10);
@@ -478,7 +478,7 @@ static void each_prompt_replaces_what_the_last_one_left(void **state)
 	assert_in_range(note()->until_ns - note()->at_ns, 105 * S, 125 * S);
 }
 
-/* Without a depth, a prompt after a rest begins anew, and so does one that follows at once. */
+/* Without a depth, a prompt after idle time starts a new run, and so does an immediate one. */
 static void each_prompt_has_its_own_time(void **state)
 {
 	(void)state;

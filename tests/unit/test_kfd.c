@@ -203,7 +203,7 @@ static void what_no_kernel_says_is_refused(void **state)
 	refused("");
 	refused(" ");
 	refused("0 1");
-	refused("e 1 x"); /* the next number, which nobody has given yet */
+	refused("e 1 x"); /* the next number, which is unused */
 	refused("f 1");
 	refused("10 1");
 	refused("ffffffffffffffff 1");

@@ -162,7 +162,7 @@ static void doubling_is_of_what_exceeds_three(void **state)
 	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 67);
 	assert_int_equal(hog()->level, 3);
 	begin(NULL);
-	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 0); /* nobody read its count */
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 0); /* its counter was not read */
 	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 0);
 	assert_int_equal(hog()->level, 2);
 }
@@ -236,7 +236,7 @@ static void the_kernel_programs_count_of_them_is_taken_as_it_is(void **state)
 	assert_int_equal(kept_count, 0);
 	fact(DAVY_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 3);
 	assert_string_equal(hog()->device, GPU);
-	restored(DAVY_KFD_RESCHEDULED); /* the same by the other way: one alarm */
+	restored(DAVY_KFD_RESCHEDULED); /* the same from another source: one alarm */
 	restored(DAVY_KFD_RESCHEDULED);
 	restored(DAVY_KFD_RESCHEDULED);
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RESTORE_HOG), 1);
@@ -312,7 +312,8 @@ static void the_fence_names_who_wants_it(void **state)
 {
 	(void)state;
 	begin(NULL);
-	fact(DAVY_FACT_KFD_EVICTION_FENCE, 60, 999, 0, 1); /* a kernel worker, or a stranger */
+	/* a kernel worker, or another user's process */
+	fact(DAVY_FACT_KFD_EVICTION_FENCE, 60, 999, 0, 1);
 	for (int i = 0; i < 3; i++)
 		fact(DAVY_FACT_KFD_QUEUES_EVICTED, 60, 0, TTM, 1);
 	assert_int_equal(thrash()->pid, 60);
@@ -373,7 +374,7 @@ static void a_share_below_or_alone_is_none(void **state)
 	begin(NULL);
 	for (int i = 0; i < 40; i++) {
 		now += 2 * S;
-		ms += i % 2 ? 1900 : 100; /* half of it is much, never twice */
+		ms += i % 2 ? 1900 : 100; /* half of it is much, but never twice */
 		use(60, ms);
 	}
 	for (int i = 0; i < 40; i++) {

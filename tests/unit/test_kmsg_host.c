@@ -87,7 +87,7 @@ static void hostile_names_are_kept_as_they_are_and_move_nothing(void **state)
 	}
 }
 
-/* What the kernel says of a process of any name, and what it is then. */
+/* Kernel messages with any process name, and their meaning. */
 static const struct {
 	const char *before, *after;
 	uint16_t kind;
@@ -162,7 +162,7 @@ static void the_kernels_own_log_is_not_searched_for_drivers(void **state)
 	feed_record("6,3,1,-;Xid (PCI:0000:65:00): 79, pid=1, name=x,");
 	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 0);
-	feed("Xid (PCI:0000:66:00): 79, pid=1, name=x,"); /* people quote it so */
+	feed("Xid (PCI:0000:66:00): 79, pid=1, name=x,"); /* as users quote it */
 	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 1);
 }
@@ -254,7 +254,7 @@ static void no_user_speaks_for_a_driver(void **state)
 				check_forged(with_chosen_text[i], forged[j], hows[k]);
 }
 
-/* A text log has further lines then, with the same stamp or indented. */
+/* In a text log these are separate lines, with the same stamp or indented. */
 static void nor_by_a_newline(void **state)
 {
 	static const char *const hows[] = { "record", "[  327.803487] ", "<4>[  327.803487] ",

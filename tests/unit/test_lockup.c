@@ -93,7 +93,7 @@ static void assert_lockup(struct davy_lockups *l, const char *queue, uint64_t ms
 			    davy_lockup_origin_name(origin));
 }
 
-/* All four, told as "ms/origin" in the parameter's order; '?' is unknown. */
+/* All four as "ms/origin" in the parameter's order; '?' is unknown. */
 static void assert_amdgpu(const char *value, const char *configured, const char *description,
 			  bool guest, const char *wanted)
 {
@@ -233,7 +233,7 @@ static void what_a_driver_has_goes_before_what_it_was_told(void **state)
 	assert_true(davy_lockups_update(&l, &told));
 	assert_false(davy_lockups_update(&l, &told));
 	told.origin = DAVY_LOCKUP_SCHEDULER;
-	assert_true(davy_lockups_update(&l, &told)); /* the same time, but now it is sure */
+	assert_true(davy_lockups_update(&l, &told)); /* the same value, but now certain */
 	told.origin = DAVY_LOCKUP_PARAMETER;
 	told.timeout_ns = DAVY_NS_PER_S;
 	assert_false(davy_lockups_update(&l, &told));
@@ -245,7 +245,7 @@ static void what_a_driver_has_goes_before_what_it_was_told(void **state)
 	told.origin = DAVY_LOCKUP_SYSFS;
 	assert_true(davy_lockups_update(&l, &told));
 	told.timeout_ns = 6 * DAVY_NS_PER_S;
-	assert_true(davy_lockups_update(&l, &told)); /* somebody wrote it */
+	assert_true(davy_lockups_update(&l, &told)); /* an administrator wrote it */
 	told.origin = DAVY_LOCKUP_SCHEDULER;
 	told.timeout_ns = 1;
 	assert_false(davy_lockups_update(&l, &told)); /* one queue of a class */

@@ -25,7 +25,7 @@ static void open_terminal(void)
 {
 	struct termios t;
 
-	alarm(20); /* who waits fails */
+	alarm(20); /* a blocking call fails the test */
 	master = posix_openpt(O_RDWR | O_NOCTTY);
 	assert_true(master >= 0);
 	assert_int_equal(grantpt(master), 0);

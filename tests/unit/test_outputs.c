@@ -245,7 +245,7 @@ static void two_models_of_one_name_are_refused(void **state)
 	assert_int_equal(make("env", twice, 2), -EINVAL);
 }
 
-/* Arguments of rules may hold what would end a value, or begin a comment. */
+/* Arguments of rules may contain characters that end a value or begin a comment. */
 static void an_argument_that_a_format_cannot_hold_is_told(void **state)
 {
 	(void)state;
@@ -293,7 +293,7 @@ static void the_backend_is_named_where_there_is_a_choice(void **state)
 	}
 }
 
-/* What people say themselves stays, but for counts that are larger than the rules have them. */
+/* The administrator's values stay, except counts that are larger than in the rules. */
 static void a_units_own_words_stay(void **state)
 {
 	static const char *const argv[] = { "llama-server", "-m", "x.gguf", "-ctk",

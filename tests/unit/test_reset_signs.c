@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reset as facts, announcements, KFD and the log tell it. */
+/* reset from facts, announcements, KFD and the log. */
 #include "signs.h"
 
 #include "report/plan_text.h"
@@ -85,7 +85,7 @@ static void a_first_ring_reset_warns_and_the_second_is_serious(void **state)
 	assert_string_equal(text, "job timeout");
 	line_of(DAVY_LOG_RING_RESET_DONE, GPU, 0);
 	assert_int_equal(note()->level, 2);
-	assert_int_equal(note()->pid, 60); /* whose job it was */
+	assert_int_equal(note()->pid, 60); /* the owner of the job */
 	davy_reason_text(note(), text, sizeof(text));
 	assert_string_equal(text, "ring reset succeeded after its job had timed out");
 	pass(500 * S);

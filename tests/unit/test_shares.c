@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shares of a device's memory and time in a plan: who is the victim, who the culprit. */
+/* Usage of a device's memory and time in a plan: victim and culprit. */
 #include "history.h"
 
 #define MIB ((uint64_t)1 << 20)

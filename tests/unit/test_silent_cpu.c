@@ -159,13 +159,13 @@ static void who_serves_no_model_is_not_meant(void **state)
 		ev.process.role = (uint8_t)others[i];
 		silent(&ev);
 	}
-	begin_history(); /* still loading: nothing computed, and nobody listens */
+	begin_history(); /* still loading: it computed nothing and does not listen */
 	ev = server(DAVY_BACKEND_CPU, 99);
 	ev.process.flags = DAVY_PROCESS_PORT_ASSUMED;
 	tell(&ev);
 	pass(200 * S);
 	assert_int_equal(notes(), 0);
-	ev.process.flags = DAVY_PROCESS_PARTIAL; /* nobody knows what it has open */
+	ev.process.flags = DAVY_PROCESS_PARTIAL; /* its open files are unknown */
 	silent(&ev);
 }
 

@@ -144,7 +144,7 @@ static void an_engine_without_work_may_be_silent(void **state)
 	(void)state;
 	begin(NULL);
 	progress(60, 0, 21, 0);
-	busy(300, 100); /* somebody else's work in its name, or a counter that lies */
+	busy(300, 100); /* another process's work under its name, or a wrong counter */
 	assert_int_equal(notes(), 0);
 	progress(60, 0, 21, 1); /* work comes, and the silence begins with it */
 	busy(29, 100);
@@ -158,7 +158,7 @@ static void a_device_that_is_not_busy_is_no_hang(void **state)
 	(void)state;
 	begin(NULL);
 	busy(300, 70);
-	pass(300 * S); /* and nobody says anything */
+	pass(300 * S); /* and no source reports anything */
 	assert_int_equal(notes(), 0);
 }
 
@@ -213,7 +213,7 @@ static void where_nobody_would_tell_there_is_no_silence(void **state)
 	begin_jobs(60, RING);
 	job(60, 100 * MS);
 	busy(20, 100);
-	sensor(DAVY_SENSOR_RELEASED); /* who told of jobs does so no more */
+	sensor(DAVY_SENSOR_RELEASED); /* the source of job ends is lost */
 	busy(600, 100);
 	assert_int_equal(kept_count, 0);
 	sensor(DAVY_SENSOR_LIVE);
@@ -263,7 +263,7 @@ static void a_kfd_process_at_rest_is_left_alone(void **state)
 	progress(60, 1, 0, 0);
 	pass(600 * S);
 	process(61, 0, DAVY_ENGINE_VLLM, DAVY_BACKEND_ROCM);
-	kfd_use(61, 4); /* nobody tells of its work */
+	kfd_use(61, 4); /* no source reports its work */
 	pass(600 * S);
 	kfd_use(60, 0);
 	progress(60, 2, 0, 1); /* it computes, but not there */

@@ -220,7 +220,7 @@ static void the_drivers_own_word_tells_whose_it_is(void **state)
 {
 	(void)state;
 	begin_full(PID);
-	gtt_from += 1900 * MB; /* no jump by itself */
+	gtt_from += 1900 * MB; /* no jump on its own */
 	live(S);
 	spilled(61, 100, 10, 20 * GB); /* ten of 200 MB: 2 GB are new */
 	live(3 * S);

@@ -260,7 +260,7 @@ static void the_next_probation_waits_until_the_last_has_proved_itself(void **sta
 	soaks(DAY, 200); /* not as deep as it failed */
 	assert_int_equal(reason.why, DAVY_TUNER_KEEPS);
 	assert_int_equal(reason.needed_depth, 5000);
-	soaks(8 * HOUR, 200); /* nobody goes so deep now */
+	soaks(8 * HOUR, 200); /* the depth is no longer reached */
 	assert_int_equal(reason.why, DAVY_TUNER_AGAIN);
 	assert_int_equal(setting.size[DAVY_TUNER_PARALLEL], 0);
 	soaks(4 * DAY, 200);
@@ -323,7 +323,7 @@ static void chance_does_not_come_every_few_days(void **state)
 	assert_int_equal(reason.chance, 1);
 }
 
-/* 256 has lasted; 512 is tried again and fails: that says nothing against 256. */
+/* 256 has lasted; 512 is tried again and fails: that does not count against 256 */
 static void what_lasted_has_lasted_whatever_more_does(void **state)
 {
 	(void)state;
@@ -420,7 +420,7 @@ static void from_the_cpu_back_by_a_probation(void **state)
 	bounds.backends[2] = 0;
 	fails_after(AWHILE, 8000, DAVY_CLASS_PAGE_FAULT);
 	assert_int_equal(setting.backend, DAVY_BACKEND_CPU);
-	soaks(4 * DAY - 1, 100); /* a CPU is slow: nobody waits for so many tokens */
+	soaks(4 * DAY - 1, 100); /* a CPU is slow: so many tokens are not required */
 	assert_int_equal(reason.why, DAVY_TUNER_KEEPS);
 	soaks(1, 0);
 	assert_int_equal(reason.why, DAVY_TUNER_OTHER_AGAIN);
@@ -484,7 +484,7 @@ static void it_stays_within_bounds_that_change(void **state)
 	bounds.backends[1] = 0;
 	ask();
 	assert_int_equal(setting.backend, DAVY_BACKEND_CPU);
-	memset(bounds.range, 0, sizeof(bounds.range)); /* nothing is known of it */
+	memset(bounds.range, 0, sizeof(bounds.range)); /* no experience */
 	memset(bounds.backends, 0, sizeof(bounds.backends));
 	ask();
 	fails_after(AWHILE, 5000, DAVY_CLASS_DEVICE_LOST);
@@ -515,7 +515,7 @@ static void trouble_with_more_says_nothing_of_what_is_less_now(void **state)
 	begin();
 	now += AWHILE;
 	davy_tuner_trouble(&tuner, now, 5000, DAVY_CLASS_RING_TIMEOUT);
-	bounds.range[DAVY_TUNER_UBATCH].ceiling = 128; /* somebody was faster */
+	bounds.range[DAVY_TUNER_UBATCH].ceiling = 128; /* the bounds were lowered meanwhile */
 	ask();
 	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
 	assert_int_equal(setting.size[DAVY_TUNER_UBATCH], 0);
@@ -524,7 +524,7 @@ static void trouble_with_more_says_nothing_of_what_is_less_now(void **state)
 	ask();
 	now += AWHILE;
 	davy_tuner_trouble(&tuner, now, 5000, DAVY_CLASS_RING_TIMEOUT);
-	bounds.range[DAVY_TUNER_LAYERS].ceiling = 33; /* known by now: the trouble is the same */
+	bounds.range[DAVY_TUNER_LAYERS].ceiling = 33; /* known by now: the same trouble */
 	ask();
 	assert_int_equal(reason.why, DAVY_TUNER_LOWER);
 }
@@ -566,7 +566,8 @@ static void a_soak_is_no_longer_than_the_time_that_passed(void **state)
 	begin();
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT);
 	now += MINUTE;
-	davy_tuner_soak(&tuner, now, UINT64_MAX, UINT32_MAX); /* of the setting before, told late */
+	/* of the previous setting, reported late */
+	davy_tuner_soak(&tuner, now, UINT64_MAX, UINT32_MAX);
 	assert_int_equal(tuner.soak_s, MINUTE);
 	davy_tuner_soak(&tuner, now, UINT64_MAX, 0);
 	assert_int_equal(tuner.soak_s, MINUTE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What must hold of the tuner whatever happens: every limit, and outcomes by chance. */
+/* Invariants of the tuner for all inputs: limits, and random outcomes. */
 #include "tuner.h"
 
 #include "lab/random.h"
@@ -43,7 +43,7 @@ static void check_probation(struct hunt *h, bool was_probing)
 	h->succeeded = false;
 }
 
-/* Until the best setting is in force, and all others are as told. */
+/* Until the best setting is in force and all others are as in the command. */
 static void hunt(struct hunt *h)
 {
 	bool probing = false, found = false;

@@ -23,7 +23,7 @@ static void feed(const struct davy_event *ev)
 	davy_core_step(&core, ev, plans, DAVY_PLANS_MAX);
 }
 
-/* As the agent tells of an engine. */
+/* An engine as reported by the agent. */
 static void tell(uint32_t pid, uint32_t uid, uint64_t at_ns)
 {
 	struct davy_event ev;

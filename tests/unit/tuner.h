@@ -65,7 +65,7 @@ static inline void ask(void)
 	assert_true(davy_tuner_valid(&tuner));
 }
 
-/* What is in force, with what the command says. */
+/* The setting in force, with the command's values. */
 static inline uint32_t size(uint32_t knob)
 {
 	return setting.size[knob] ? setting.size[knob] : bounds.range[knob].ceiling;
