@@ -191,7 +191,8 @@ static void a_program_in_its_place_is_heard(void **state)
 	assert_int_equal(play("head -c 10000 /dev/urandom", 5000).kind, DAVY_PROBE_GARBAGE);
 	assert_int_equal(play("kill -SEGV $$", 5000).signal, SIGSEGV);
 	assert_non_null(
-		strstr(play("seq 100000 >&2; echo last >&2; exit 1", 5000).text, "its output: last"));
+		strstr(play("seq 100000 >&2; echo last >&2; exit 1", 5000).text,
+		       "its output: last"));
 	assert_int_equal(
 		play("[ \"$1\" = --stages ] && [ \"$2\" = vulkan ] || exit 9; exec echo x", 5000)
 			.exit,

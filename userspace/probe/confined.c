@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sandbox seen from inside: each thing that a probe must not do is tried, in a way that would
- * be harmless if it went through. "EPERM" and "EACCES" are what is to be read; "done" is a hole.
+ * Tests the sandbox from inside: tries each forbidden thing, in a way that is harmless if it
+ * succeeds. Expected are EPERM and EACCES; "done" is a hole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +26,9 @@
 #include "probe/answer.h"
 #include "probe/probe.h"
 
-#define PROCESSES_MAX 256 /* more than are allowed */
+#define PROCESSES_MAX 256 /* more than allowed */
 
-/*
- * Another process of the same user, begun before anything is tried. It ends when the pipe is
- * closed, with this process at the latest.
- */
+/* Another process of the same user, started before the tests. It ends when the pipe is closed. */
 static pid_t victim;
 
 static pid_t begin_process(const int hold[2])
@@ -67,7 +64,7 @@ static long try_setattr(void)
 	return syscall(SYS_sched_setattr, victim, NULL, 0);
 }
 
-/* Answered as done; what counts is whether it was. */
+/* The filter reports success: check whether it took effect. */
 static long try_setaffinity(void)
 {
 	cpu_set_t before, after, one;
@@ -79,7 +76,7 @@ static long try_setaffinity(void)
 		if (CPU_ISSET(i, &before))
 			CPU_SET(i, &one);
 	if (CPU_EQUAL(&one, &before))
-		CPU_ZERO(&one); /* of one CPU: none at all would fail, were it tried */
+		CPU_ZERO(&one); /* one CPU: an empty set would fail in the kernel */
 	if (sched_setaffinity(victim, sizeof(one), &one) ||
 	    sched_getaffinity(victim, sizeof(after), &after) || !CPU_EQUAL(&before, &after))
 		return errno == EPERM ? -1 : 0;
@@ -229,7 +226,7 @@ static long try_execveat(void)
 	return syscall(SYS_execveat, -1, "", none, none, AT_EMPTY_PATH);
 }
 
-/* As many as it gets. */
+/* Starts as many as possible. */
 static long try_processes(void)
 {
 	int hold[2];
@@ -389,7 +386,7 @@ static const struct {
 	{ "processes", try_processes },
 };
 
-/* What must stay possible, or drivers fail: what a process does to itself. */
+/* Operations of a process on itself. Drivers need them. */
 static long may_limit(void)
 {
 	struct rlimit r;
@@ -449,11 +446,11 @@ static bool is_refused(long (*try)(void), int error)
 {
 	if (try == try_processes)
 		return error == EAGAIN; /* RLIMIT_NPROC */
-	/* Files are Landlock's part, which a kernel may lack. */
+	/* Landlock protects files; a kernel may lack it. */
 	return error == EPERM || error == EACCES || try == try_write_file;
 }
 
-/* Whether each of "needs" works; what does not is in "failed". */
+/* Whether each of "needs" works; adds the others to "failed". */
 static bool has_needs(json_t *failed)
 {
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
@@ -477,7 +474,7 @@ int davy_probe_confined(bool network)
 		long done;
 
 		if (network && tries[i].try == try_inet6)
-			continue; /* TCP, which the engine is asked by */
+			continue; /* TCP, needed to ask the engine */
 		errno = 0;
 		done = tries[i].try();
 		if (!is_refused(tries[i].try, done < 0 ? errno : 0))

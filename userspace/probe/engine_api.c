@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * llama-server: /completion, tokens_predicted. Ollama: /api/generate, eval_count; its options here
- * are none that make it load the model anew (llm/sched.go, needsReload). OpenAI's, as vLLM, SGLang
- * and a llama-server in router mode have it: /v1/completions, usage.completion_tokens.
+ * do not cause a reload of the model (llm/sched.go, needsReload). OpenAI's API of vLLM, SGLang and
+ * llama-server's router mode: /v1/completions, usage.completion_tokens.
  */
 #include "lib/json_text.h"
 #include "probe/engine_api.h"
@@ -36,7 +36,7 @@ const char *davy_api_health(const struct davy_probe_options *options)
 	return api_of(options->api) == API_OLLAMA ? "/api/version" : "/health";
 }
 
-/* A router lists every model, with what each is in; the others list what they hold. */
+/* A router lists all models with their state; the others list loaded models. */
 static bool is_loaded(const json_t *entry)
 {
 	const json_t *status = json_object_get(entry, "status");

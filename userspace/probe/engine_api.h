@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How one token is asked for in each API, and where an answer tells how many there were. */
+/* The request for one token in each API, and the number of tokens in the answer. */
 #ifndef DAVY_ENGINE_API_H
 #define DAVY_ENGINE_API_H
 
@@ -7,17 +7,17 @@
 #include "probe/probe.h"
 
 struct davy_api_question {
-	const char *health; /* its path */
+	const char *health; /* path of the health check */
 	const char *path;
 	char body[768];
-	bool idle; /* no model is loaded, and none was named: there is nothing to ask */
+	bool idle; /* no model is loaded or named: no request */
 };
 
-/* "name" as of --api, NULL: llama-server's own; false: there is none such. */
+/* "name": of --api; NULL: llama-server's. False: unknown. */
 bool davy_api_known(const char *name);
 const char *davy_api_health(const struct davy_probe_options *options);
 
-/* May ask the engine which model it holds. */
+/* May ask the engine for its loaded model. */
 void davy_api_question(const struct davy_probe_options *options, struct davy_reply *reply,
 		       struct davy_api_question *ret_question);
 uint32_t davy_api_tokens(const struct davy_probe_options *options, const struct davy_reply *reply);

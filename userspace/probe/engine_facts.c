@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a llama-server says about itself (server routes of llama.cpp 0.7.0). None of it is evidence
- * of health: while the device hangs, /v1/models and /props answer, and /slots may.
+ * What a llama-server reports about itself (server routes of llama.cpp 0.7.0). It proves no health:
+ * while the device hangs, /v1/models and /props answer, and /slots may.
  */
 #include "probe/answer.h"
 #include "probe/engine_http.h"

@@ -12,15 +12,15 @@ static size_t engine_http_take(char *data, size_t size, size_t count, void *arg)
 	size_t bytes = size * count;
 
 	if (bytes > sizeof(r->text) - r->used)
-		return 0; /* ends the transfer with an error */
+		return 0; /* too long: fail the transfer */
 	memcpy(r->text + r->used, data, bytes);
 	r->used += bytes;
 	return bytes;
 }
 
 /*
- * The port stays held by who gave it to us, hence SO_REUSEADDR; and no TIME_WAIT may keep the next
- * request from it, hence the end by RST, when the answer is here.
+ * SO_REUSEADDR, because our parent keeps the port bound. RST at the end, because TIME_WAIT would
+ * block the port for the next request.
  */
 static int share_port(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
@@ -60,7 +60,7 @@ static long request(const struct davy_probe_options *options, const char *method
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* always the engine itself */
+	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* never through a proxy */
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, engine_http_take);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
 	come_from(curl, options->from_port, options->host);

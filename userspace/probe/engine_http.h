@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests to an engine on this host; its answers are outside input, and bounded. */
+/* Requests to an engine on this host. Answers are untrusted and bounded. */
 #ifndef DAVY_ENGINE_HTTP_H
 #define DAVY_ENGINE_HTTP_H
 
@@ -17,17 +17,17 @@ struct davy_reply {
 };
 
 /*
- * GET, or POST of "body", to the host and port of the options, and from their port. The HTTP
- * status, 0 when there was no answer in time.
+ * GET, or POST of "body", to host and port of the options, from their source port. Returns the HTTP
+ * status; 0: no answer in time.
  */
 long davy_http_request(const struct davy_probe_options *options, const char *path, const char *body,
 		       uint32_t timeout_ms, struct davy_reply *reply);
 
-/* DELETE with a body, the same else. */
+/* The same with DELETE and a body. */
 long davy_http_delete(const struct davy_probe_options *options, const char *path, const char *body,
 		      uint32_t timeout_ms, struct davy_reply *reply);
 
-/* models, slots and props of a llama-server, null where it did not answer in time. */
+/* Adds models, slots and props of a llama-server; null: no answer in time. */
 void davy_engine_facts(const struct davy_probe_options *options, struct davy_reply *reply,
 		       json_t *answer);
 

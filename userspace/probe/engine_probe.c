@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The honest health check: one token asked for over HTTP, and what the engine says of itself beside
- * it. Only statuses, counts and names leave this process.
+ * The health check: requests one token over HTTP, and reads what the engine reports about itself.
+ * Only statuses, counts and names leave this process.
  */
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static long wait_until_healthy(const struct davy_probe_options *options, struct 
 	}
 }
 
-/* A daemon that holds no model cannot be asked for a token: it answers, and no more is known. */
+/* A daemon without a loaded model generates no token; only its answer is known. */
 static void tell_idle(json_t *answer)
 {
 	bool up = json_integer_value(json_object_get(answer, "health")) == 200;
@@ -66,12 +66,12 @@ static void engine_probe_complete(const struct davy_probe_options *options,
 	if (!status)
 		json_object_set_new(answer, "why",
 				    json_string(took < options->timeout_ms
-							? "the connection was refused, or broke"
+							? "connection refused or lost"
 							: "no answer in time"));
 	else if (status != 200)
 		json_object_set_new(answer, "why", json_sprintf("HTTP %ld", status));
 	else if (!tokens)
-		json_object_set_new(answer, "why", json_string("an answer without a token"));
+		json_object_set_new(answer, "why", json_string("the answer has no token"));
 }
 
 int davy_probe_engine(const struct davy_probe_options *options)

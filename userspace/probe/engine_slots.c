@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The slots of a llama-server, each a conversation: saved to files in the folder that it was given
- * at its start (--slot-save-path), and restored by another one (routes of llama.cpp 0.7.0).
- * A slot that is at work is saved when it is done: the whole is bounded by the timeout.
+ * Saves the slots (conversations) of a llama-server to files in its folder (--slot-save-path), and
+ * restores them in another one (routes of llama.cpp 0.7.0). A busy slot is saved after its request;
+ * the timeout limits the whole.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static json_int_t slot_count(const struct davy_probe_options *o, struct davy_rep
 	return count < SLOTS_MAX ? count : SLOTS_MAX;
 }
 
-/* Tokens, or -1 and why not. */
+/* The number of tokens, or -1 with the reason. */
 static json_int_t engine_slots_tokens_of(const struct davy_reply *reply, bool save)
 {
 	json_t *object = json_loadb(reply->text, reply->used, 0, NULL);
@@ -64,7 +64,7 @@ static bool engine_slots_wanted(const struct davy_probe_options *o, unsigned int
 	return !o->slot_set || o->slot_set >> id & 1;
 }
 
-/* Whether all that were wanted were done. */
+/* Whether all wanted slots succeeded. */
 static bool each_slot(const struct davy_probe_options *o, json_int_t count,
 		      struct davy_reply *reply, json_t *list)
 {
@@ -107,10 +107,10 @@ int davy_probe_slots(const struct davy_probe_options *options)
 	json_object_set_new(answer, "ok", json_boolean(all));
 	json_object_set_new(answer, "stage", json_string(all ? "done" : options->slots));
 	if (count <= 0)
-		json_object_set_new(answer, "why", json_string("it tells of no slots"));
+		json_object_set_new(answer, "why", json_string("the engine reports no slots"));
 	else if (!all)
 		json_object_set_new(answer, "why",
-				    json_string("not every slot could be saved or restored"));
+				    json_string("some slots could not be saved or restored"));
 	failed = davy_answer_give(answer);
 	curl_global_cleanup();
 	free(reply);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Landlock by raw system calls (glibc has no wrappers; Debian 12's header ends at ABI 2). What an
- * older kernel does not know is left out: include/uapi/linux/landlock.h, ABI 1 in 5.13, 2 (refer)
- * in 5.19, 3 (truncate) in 6.2, 4 (TCP) in 6.7, 5 (device ioctl) in 6.10, 6 (scopes) in 6.12.
+ * Landlock by raw system calls (glibc has no wrappers; Debian 12's header ends at ABI 2). Features
+ * that the kernel lacks are omitted. include/uapi/linux/landlock.h: ABI 1 in 5.13, 2 (refer) in
+ * 5.19, 3 (truncate) in 6.2, 4 (TCP) in 6.7, 5 (device ioctl) in 6.10, 6 (scopes) in 6.12.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static struct ruleset known_to(int abi)
 	return r;
 }
 
-/* The kernel wants zeros, or the end, where it knows of nothing. */
+/* The kernel rejects non-zero bytes beyond its own struct. */
 static size_t size_for(int abi)
 {
 	if (abi < 4)
@@ -100,7 +100,7 @@ int davy_landlock(bool devices, uint16_t tcp_port, uint16_t from_port)
 				 READ_ONLY | LANDLOCK_ACCESS_FS_WRITE_FILE |
 					 (r.files & FS_IOCTL_DEV));
 	if (err == -ENOENT)
-		err = 0; /* a root without devices */
+		err = 0; /* a root file system without devices */
 	if (!err && tcp_port && r.network)
 		err = allow_port(set, NET_CONNECT, tcp_port);
 	if (!err && from_port && r.network)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What can be done to single models of a daemon that goes on: let the loaded ones go, or have one
- * run with smaller parameters from its next load on. Ollama (server/routes.go at fb307609, and
- * 0.24): an empty request with keep_alive 0 unloads once the requests of others have ended; a model
- * that is derived under its own name keeps its weights, and the one it was is kept by a copy, which
- * costs a manifest. A llama-server in router mode: POST /models/unload.
+ * Actions on single models of a running daemon: unload them, or reduce their parameters from the
+ * next load on. Ollama (server/routes.go at fb307609, and 0.24): an empty request with keep_alive 0
+ * unloads after running requests. A model derived under its own name keeps its weights; a copy,
+ * which costs a manifest, keeps the original. llama-server in router mode: POST /models/unload.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 
 #define CALL_MS	   10000
 #define MODELS_MAX 32
-#define KEPT	   "davylamp-kept-" /* the name of the copy begins so */
+#define KEPT	   "davylamp-kept-" /* prefix of the copy's name */
 
 struct models_probe_call {
 	const struct davy_probe_options *options;
@@ -28,7 +27,7 @@ struct models_probe_call {
 	bool ollama;
 };
 
-/* True for 200; takes the body. What went wrong is in the answer. */
+/* True for 200; takes the body. Adds the error to the answer. */
 static bool models_probe_call(struct models_probe_call *c, const char *path, json_t *body)
 {
 	char *text = davy_json_text(body, JSON_COMPACT);
@@ -68,7 +67,7 @@ static bool unload_all(struct models_probe_call *c)
 	while (good && count < MODELS_MAX &&
 	       davy_api_loaded_model(c->options, c->reply, name, sizeof(name))) {
 		if (!strcmp(name, last))
-			break; /* it works still, and goes when that has ended */
+			break; /* busy: unloaded after its request */
 		good = unload_one(c, name);
 		snprintf(last, sizeof(last), "%s", name);
 		count += good;
@@ -96,7 +95,7 @@ static bool models_probe_is_there(struct models_probe_call *c, const char *model
 	return davy_http_request(c->options, "/api/show", body, CALL_MS, c->reply) == 200;
 }
 
-/* The copy is made once: what is derived twice goes back to what it was before the first. */
+/* Makes the copy only once: it keeps the state before the first change. */
 static bool derive(struct models_probe_call *c, const char *model)
 {
 	const struct davy_probe_options *o = c->options;
@@ -124,7 +123,7 @@ static bool models_probe_restore(struct models_probe_call *c, const char *model)
 
 	kept_name(kept, sizeof(kept), model);
 	if (!models_probe_is_there(c, kept)) {
-		json_object_set_new(c->answer, "why", json_string("nothing was derived from it"));
+		json_object_set_new(c->answer, "why", json_string("the model was not changed"));
 		return false;
 	}
 	if (!models_probe_copy(c, kept, model) || !unload_one(c, model))
@@ -152,7 +151,8 @@ static bool models_probe_do_it(struct models_probe_call *c)
 	if (!strcmp(o->act, "unload"))
 		return unload_one(c, model);
 	if (!c->ollama)
-		json_object_set_new(c->answer, "why", json_string("only Ollama has parameters"));
+		json_object_set_new(c->answer, "why",
+				    json_string("only Ollama supports parameters of models"));
 	if (!c->ollama)
 		return false;
 	return !strcmp(o->act, "derive") ? derive(c, model) : models_probe_restore(c, model);

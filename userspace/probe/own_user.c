@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user that a probe becomes: "davylamp-probe" where the host has it
- * (policies/davylamp.sysusers), else a uid that no other process has. Read from /etc/passwd alone:
- * a name service may hang.
- * A user that is named instead may have threads already, which its RLIMIT_NPROC counts.
+ * The user of a probe: "davylamp-probe" if it exists (policies/davylamp.sysusers), else a uid that
+ * no other process has. Reads only /etc/passwd: a name service may hang. RLIMIT_NPROC also counts
+ * the threads that a named user already has.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,11 +14,11 @@
 
 #include "probe/probe_confine.h"
 
-/* Neither people's nor systemd's (docs/UIDS-GIDS), and mapped where a container maps 65536 uids. */
+/* Unused by accounts and systemd (docs/UIDS-GIDS), mapped in containers with 65536 uids. */
 #define OWN_UID_MIN   60578
 #define OWN_UID_COUNT 606
 
-/* Whether the file has the user by that name; *free_uid is moved on if it is somebody's. */
+/* Whether the file has a user of that name. Increments *free_uid if it is taken. */
 static bool look_up(FILE *file, const char *name, uid_t *free_uid, struct davy_confine *c)
 {
 	const struct passwd *pw;
@@ -49,7 +48,7 @@ void davy_confine_own_user(struct davy_confine *c)
 		c->uid = c->gid = uid;
 }
 
-/* "Threads:" of a process of that user; 0: it is another's, or gone. */
+/* "Threads:" of a process of that user; 0: another user's, or ended. */
 static uint32_t threads_of(int proc, const char *name, uid_t uid)
 {
 	char path[300], text[2048] = "";

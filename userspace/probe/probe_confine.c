@@ -10,11 +10,10 @@
 
 #include "lib/rights.h"
 
-#define CPU_SPARE_S 2 /* SIGXCPU says what happened; SIGKILL, at the hard limit, says nothing */
+#define CPU_SPARE_S 2 /* SIGXCPU names the cause; SIGKILL (hard limit) does not */
 
 /*
- * Root could raise a limit that it inherited; a probe never does. "spare" lies between the soft
- * limit and the hard one.
+ * Never raises an inherited limit, which root could do. "spare": difference of hard and soft limit.
  */
 static int probe_confine_limit(int what, rlim_t value, rlim_t spare)
 {

@@ -22,40 +22,43 @@ static const char usage[] =
 	"       davylamp-probe runner [OPTIONS] -- COMMAND [ARGUMENT...]\n"
 	"       davylamp-probe confined\n"
 	"\n"
-	"Short-lived, without privileges, in a sandbox; prints one JSON line. engine asks\n"
-	"the engine on 127.0.0.1 for one token: the HTTP status of /health and of the\n"
-	"completion (0: no answer in time), tokens, ms, and what it tells of itself.\n"
-	"vulkan tells devices, drivers, heaps, and has each fill 1 MiB within 2 seconds.\n"
-	"rocm, levelzero, nvml tell whether that runtime finds a GPU, in stages: load,\n"
-	"symbols, init, count, query. runner runs a command in the same confines.\n"
-	"models lets the models of a daemon go, or has one of Ollama's run with smaller\n"
-	"parameters from its next load on, until it is restored.\n"
-	"confined tries from inside what the sandbox forbids. Run by davylamp; see\n"
-	"'davylamp probe' for people.\n"
+	"Short-lived, without privileges, in a sandbox. Prints one JSON line. Started by\n"
+	"davylamp; users run 'davylamp probe'.\n"
+	"engine     requests one token from the engine on 127.0.0.1; prints the HTTP\n"
+	"           status of /health and of the completion (0: no answer in time),\n"
+	"           tokens, ms, models, slots and props.\n"
+	"models     unloads models of a daemon, or makes Ollama run one with smaller\n"
+	"           parameters from its next load on, until it is restored.\n"
+	"vulkan     prints devices, drivers and heaps; each fills 1 MiB within 2 s.\n"
+	"rocm, levelzero, nvml\n"
+	"           test whether the runtime finds a GPU, in the stages load,\n"
+	"           symbols, init, count, query.\n"
+	"runner     runs a command in the same sandbox.\n"
+	"confined   tries the operations that the sandbox forbids.\n"
 	"\n"
 	"  --port N           port of the engine\n"
-	"  --wait-ms N        wait that long for /health to be 200 (default 0)\n"
-	"  --timeout-ms N     limit of the completion (default 10000)\n"
-	"  --brief            no models, props and slots\n"
+	"  --wait-ms N        time for /health to return 200 (default 0)\n"
+	"  --timeout-ms N     time limit of the completion (default 10000)\n"
+	"  --brief            omit models, props and slots\n"
 	"  --api NAME         llama (default), ollama or openai\n"
-	"  --model NAME       to ask of a daemon that has none loaded\n"
-	"  --host ADDRESS     numeric, of the engine (default 127.0.0.1)\n"
-	"  --from-port N      come from this port of that address\n"
-	"  --slots WHAT       have llama-server save or restore its slots instead\n"
-	"  --prefix NAME      of the slots' files: letters, digits and '-'\n"
-	"  --slot-set N       a bit for each slot wanted (default: all)\n"
-	"  --device X         one device, by its index or PCI address\n"
-	"  --list             tell devices, and have them do nothing\n"
-	"  --timeout SECONDS  limit of the whole probe, by SIGALRM (vulkan: 10)\n"
-	"  --uid N, --gid N   become these (else davylamp-probe, or a uid of its own)\n"
-	"  --groups N,N...    and take these (vulkan: those of the GPUs' device files)\n"
+	"  --model NAME       model for a daemon that has none loaded\n"
+	"  --host ADDRESS     numeric address of the engine (default 127.0.0.1)\n"
+	"  --from-port N      source port at that address\n"
+	"  --slots WHAT       make llama-server save or restore its slots instead\n"
+	"  --prefix NAME      prefix of the slots' files: letters, digits and '-'\n"
+	"  --slot-set N       a bit for each slot (default: all)\n"
+	"  --device X         one device: index or PCI address\n"
+	"  --list             list devices, submit no work\n"
+	"  --timeout SECONDS  time limit of the whole probe, by SIGALRM (vulkan: 10)\n"
+	"  --uid N, --gid N   run as these (default: davylamp-probe, or an unused uid)\n"
+	"  --groups N,N...    with these groups (vulkan: those of the GPUs' device files)\n"
 	"  --memory MIB       limit of the address space (engine: 512, vulkan: 262144)\n"
-	"  --stages           a line for each stage before the answer\n"
-	"  -h, --help         this text\n";
+	"  --stages           print a line for each stage before the answer\n"
+	"  -h, --help         print this text\n";
 
 #define NOT_GIVEN UINT32_MAX
 
-/* What is given on the command line, and what the probe's kind fills in. */
+/* Options of the command line, completed by the kind of probe. */
 struct given {
 	struct davy_probe_options options;
 	uint32_t uid, gid; /* NOT_GIVEN: those that the probe has */
@@ -105,7 +108,7 @@ static bool probe_main_take_api(void *arg, const char *name)
 
 	o->api = name;
 	if (!davy_api_known(name))
-		davy_log("there is no API '%s' here: llama, ollama, openai", name);
+		davy_log("unknown API '%s'; expected llama, ollama or openai", name);
 	return davy_api_known(name);
 }
 
@@ -128,13 +131,13 @@ static bool probe_main_take_groups(void *arg, const char *text)
 	return good;
 }
 
-/* What stands in a URL or a JSON text needs no quoting there. */
+/* Accepts only text that needs no quoting in a URL or in JSON. */
 static bool probe_main_plain(const char **at, const char *text, const char *allowed)
 {
 	*at = text;
 	if (*text && strlen(text) <= 64 && !text[strspn(text, allowed)])
 		return true;
-	davy_log("'%s' is not what is expected there; see --help", text);
+	davy_log("'%s' has characters that are not allowed; see --help", text);
 	return false;
 }
 
@@ -163,11 +166,11 @@ static bool probe_main_take_slots(void *arg, const char *text)
 static int probe_engine(struct given *g)
 {
 	if (!g->options.port) {
-		davy_log("which engine? 'davylamp-probe engine --port N'; see --help");
+		davy_log("expected a port: 'davylamp-probe engine --port N'; see --help");
 		return DAVY_EXIT_USAGE;
 	}
 	if (g->options.slots && !g->options.prefix) {
-		davy_log("--slots needs a --prefix for its files");
+		davy_log("--slots needs --prefix");
 		return DAVY_EXIT_USAGE;
 	}
 	g->options.confine.tcp_port = g->options.port;
@@ -185,13 +188,13 @@ static int probe_models(struct given *g)
 
 	if (act && (!strcmp(act, "unload") || !strcmp(act, "derive") || !strcmp(act, "restore")))
 		return probe_engine(g);
-	davy_log("what with the models? --act unload, derive or restore; see --help");
+	davy_log("expected --act unload, derive or restore; see --help");
 	return DAVY_EXIT_USAGE;
 }
 
 /*
- * Drivers reserve address space that they never use, for the whole memory of a GPU and more, so
- * that limit is wide. What is private and writable is theirs in earnest.
+ * Drivers reserve more address space than the memory of a GPU, so this limit is wide. The limit of
+ * private writable memory is narrow.
  */
 static int probe_vulkan(struct given *g)
 {
@@ -207,7 +210,7 @@ static int probe_vulkan(struct given *g)
 	return 0;
 }
 
-/* Runtimes reserve what a process can address; what they write to is limited as for Vulkan. */
+/* Runtimes reserve the whole address space; writable memory is limited as for Vulkan. */
 static int probe_any_runtime(struct given *g, enum davy_probe_runtime runtime)
 {
 	int status = probe_vulkan(g);
@@ -232,7 +235,7 @@ static int probe_nvml(struct given *g)
 	return probe_any_runtime(g, DAVY_PROBE_NVML);
 }
 
-/* An engine's own look for devices: its parent has the limit of time. */
+/* An engine's device discovery; the parent has the time limit. */
 static int probe_runner(struct given *g)
 {
 	int status = probe_any_runtime(g, DAVY_PROBE_ROCM);
@@ -259,7 +262,7 @@ static int engine(const struct davy_probe_options *options)
 	return options->slots ? davy_probe_slots(options) : davy_probe_engine(options);
 }
 
-/* Its words are the command's own: no answer of ours. */
+/* The output is the command's, without an answer of ours. */
 static int run_command(const struct davy_probe_options *options)
 {
 	execvp(options->command[0], options->command);
@@ -346,7 +349,7 @@ static const struct kind *probe_main_parse(int argc, char **argv, struct given *
 		if (!strcmp(argv[first], kinds[i].name) &&
 		    (kinds[i].run != run_command || g->options.command))
 			return kinds[i].prepare(g) ? NULL : &kinds[i];
-	davy_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
+	davy_log("expected what to probe: 'davylamp-probe engine --port N'; see --help");
 	return NULL;
 }
 
@@ -380,7 +383,7 @@ int main(int argc, char **argv)
 	int status;
 
 	if (davy_standard_fds_open())
-		return DAVY_EXIT_FAILED; /* nowhere to say why */
+		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	davy_confine_own_user(&g.options.confine);
 	kind = probe_main_parse(argc, argv, &g, &status);
 	if (!kind)
@@ -388,8 +391,8 @@ int main(int argc, char **argv)
 	alarm(g.options.command ? 0 : g.options.timeout_s);
 	status = give_up_privileges(&g, parent);
 	if (status) {
-		davy_log("cannot give up privileges: %s; not going on", strerror(-status));
+		davy_log("cannot drop privileges: %s; exiting", strerror(-status));
 		return DAVY_EXIT_NOT_PERMITTED;
 	}
-	_exit(kind->run(&g.options)); /* nothing that a driver left behind for the end is run */
+	_exit(kind->run(&g.options)); /* run no exit handlers of drivers */
 }

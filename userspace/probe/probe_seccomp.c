@@ -48,12 +48,12 @@ static const uint16_t refused[] = {
 	__NR_migrate_pages,
 	__NR_process_mrelease,
 	__NR_tkill,
-	/* queues and segments that outlive it */
+	/* IPC objects that outlive the process */
 	__NR_msgget,
 	__NR_semget,
 	__NR_shmget,
 	__NR_mq_open,
-	/* programs, sessions, namespaces: the parent kills by process group */
+	/* programs, sessions (the parent kills the process group), namespaces */
 	__NR_execveat,
 	__NR_setsid,
 	__NR_setpgid,
@@ -124,7 +124,7 @@ static const uint16_t refused_to_one[] = {
 	__NR_listen,
 };
 
-/* The argument that is a process; 0 is the caller. */
+/* The argument that is a pid; 0 is the caller. */
 static const struct {
 	uint16_t nr;
 	uint8_t index;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a runtime finds GPUs: ROCm's HSA, Level Zero, NVML. Each library is opened at run time,
- * by declarations of our own (hsa.h of ROCR 1.14, ze_api.h 1.9, nvml.h 12: these calls are as old
- * as the libraries), so that neither it nor its headers are needed. Every step is a stage: whatever
- * crashes or hangs is known by it. Nothing is shut down: the process ends.
+ * Whether a runtime finds GPUs: ROCm's HSA, Level Zero, NVML. Each library is opened at run time
+ * with our own declarations (hsa.h of ROCR 1.14, ze_api.h 1.9, nvml.h 12; these calls are as old as
+ * the libraries), so that no headers are needed. Each step is a stage, which names the place of a
+ * crash or a hang. No shutdown: the process ends.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -27,10 +27,10 @@ struct runtime {
 	void *call[CALLS_MAX];
 	struct device device[DEVICES_MAX];
 	uint32_t count; /* of GPUs */
-	char why[192];	/* "" as long as all is well */
+	char why[192];	/* "": no error */
 };
 
-/* What NULL-terminated "symbols" are, stands in the same places of "call". */
+/* "call" has the addresses of the NULL-terminated "symbols". */
 struct row {
 	const char *library;
 	const char *symbols[CALLS_MAX + 1];
@@ -83,7 +83,7 @@ static long rocm_init(struct runtime *r)
 	return init();
 }
 
-/* All agents, CPUs among them; which are GPUs is asked for in the next stage. */
+/* Counts all agents including CPUs; the next stage selects the GPUs. */
 static long rocm_count(struct runtime *r)
 {
 	int (*iterate)(int (*each)(hsa_agent agent, void *arg), void *arg);
@@ -115,7 +115,7 @@ static void rocm_query(struct runtime *r)
 #define ZE_DEVICE_PROPERTIES 0x3
 #define ZE_DRIVERS_MAX	     8
 
-/* ze_device_properties_t: "rest" is what lies between flags and uuid; "spare" for later ones. */
+/* ze_device_properties_t. "rest": between flags and uuid; "spare": for later versions. */
 struct ze_properties {
 	uint32_t stype;
 	void *next;
@@ -222,7 +222,7 @@ static void nvml_query(struct runtime *r)
 			err = memory(device, &m);
 		text[sizeof(text) - 1] = 0;
 		if (err)
-			snprintf(r->why, sizeof(r->why), "device %u answers with error %d", i, err);
+			snprintf(r->why, sizeof(r->why), "device %u returns error %d", i, err);
 		runtime_probe_name_device(r, text, "gpu", m.total);
 	}
 }
@@ -261,15 +261,15 @@ static bool find_symbols(const struct row *row, void *library, struct runtime *r
 	return true;
 }
 
-/* What the numbers mean that are met in the field; hsa.h, ze_api.h and nvml.h. */
+/* Meaning of common error numbers: hsa.h, ze_api.h and nvml.h. */
 static const struct {
 	const char *call;
 	long error;
 	const char *meaning;
 } errors[] = {
 	{ "hsa_init", 0x1000, "HSA_STATUS_ERROR" },
-	{ "hsa_init", 0x1008, "HSA_STATUS_ERROR_OUT_OF_RESOURCES: mostly /dev/kfd is refused" },
-	{ "zeInit", 0x78000001, "ZE_RESULT_ERROR_UNINITIALIZED: no driver of Level Zero" },
+	{ "hsa_init", 0x1008, "HSA_STATUS_ERROR_OUT_OF_RESOURCES: usually no access to /dev/kfd" },
+	{ "zeInit", 0x78000001, "ZE_RESULT_ERROR_UNINITIALIZED: no Level Zero driver" },
 	{ "nvmlInit_v2", 4, "NVML_ERROR_NO_PERMISSION" },
 	{ "nvmlInit_v2", 9, "NVML_ERROR_DRIVER_NOT_LOADED" },
 	{ "nvmlInit_v2", 18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH: module and library differ" },
@@ -287,7 +287,7 @@ static void runtime_probe_tell_error(struct runtime *r, const char *call, long e
 		 *meaning ? " (" : "", meaning, *meaning ? ")" : "");
 }
 
-/* "why" is filled at the stage that it is about. */
+/* On an error "why" is set, and the last stage is its place. */
 static void runtime_probe_look(const struct row *row, struct runtime *r)
 {
 	void *library;
@@ -321,7 +321,7 @@ static void runtime_probe_look(const struct row *row, struct runtime *r)
 	if (r->why[0] || r->count)
 		return;
 	davy_answer_stage("count", NULL);
-	snprintf(r->why, sizeof(r->why), "%s is there and finds no GPU", row->library);
+	snprintf(r->why, sizeof(r->why), "%s finds no GPU", row->library);
 }
 
 int davy_probe_runtime(const struct davy_probe_options *options)

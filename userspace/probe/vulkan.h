@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Vulkan probe's parts. The loader is opened at run time and not linked: a host without it is a
- * finding, and the engine probe need not carry it. Nothing is ever destroyed: the process ends, and
- * tearing down a device that hangs would hang.
+ * The parts of the Vulkan probe. The loader is opened at run time, not linked: its absence is a
+ * finding, and the engine probe does not need it. Nothing is destroyed before the end, because
+ * destroying a device that hangs would hang.
  */
 #ifndef DAVY_VULKAN_H
 #define DAVY_VULKAN_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <vulkan/vulkan.h>
 
-/* A call by its name without "vk", and where its pointer goes. */
+/* A call: its name without "vk", and the place of its pointer. */
 struct davy_vk_call {
 	const char *name;
 	size_t offset;
@@ -40,14 +40,14 @@ struct davy_vk_device {
 	const struct davy_vk *vk;
 	VkPhysicalDevice physical;
 	uint32_t index;
-	char address[24]; /* PCI address; the index where the driver tells none */
+	char address[24]; /* PCI address, or the index if the driver reports none */
 	VkPhysicalDeviceMemoryProperties memory;
 };
 
-/* Where the loader is not to be had, or no instance: the reason, to be printed; else NULL. */
+/* NULL, or the reason if there is no loader or no instance. */
 const char *davy_vk_open(struct davy_vk *vk, VkResult *ret_result);
 
-/* "VK_ERROR_DEVICE_LOST"; a number where it is none of those that these calls return. */
+/* "VK_ERROR_DEVICE_LOST"; a number for results that these calls do not return. */
 const char *davy_vk_result_name(VkResult result, char *buf, size_t size);
 
 /* Identity, driver and heaps of d->physical; fills d->address and d->memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a driver tells of its device: all of it is outside input. */
+/* Properties of a device as reported by its driver. All are untrusted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static json_t *version_text(uint32_t version)
 			    VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
 }
 
-/* The packed number has a layout of the vendor's own; "info" says it in words. */
+/* The layout of the packed number depends on the vendor; "info" is the text. */
 static json_t *driver_object(const VkPhysicalDeviceProperties *p,
 			     const VkPhysicalDeviceDriverProperties *driver, bool known)
 {

@@ -90,6 +90,6 @@ const char *davy_vk_open(struct davy_vk *vk, VkResult *ret_result)
 	if (*ret_result == VK_ERROR_INCOMPATIBLE_DRIVER)
 		return "no Vulkan driver (ICD) could be loaded";
 	if (*ret_result != VK_SUCCESS)
-		return "no Vulkan instance could be made";
+		return "no Vulkan instance could be created";
 	return vulkan_open_find_calls(vk) ? NULL : "the Vulkan loader lacks calls of 1.1";
 }

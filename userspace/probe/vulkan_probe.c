@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every Vulkan device, or one: what it is, and whether it still does work. */
+/* Probes all Vulkan devices, or one: properties, and whether it works. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #define DEVICES_MAX 64
 
 struct verdict {
-	const char *why; /* NULL: all is well */
-	char stage[16];	 /* of the first that failed */
+	const char *why; /* NULL: healthy */
+	char stage[16];	 /* of the first failure */
 	char device[24];
 	char text[160];
 };
@@ -20,14 +20,14 @@ struct verdict {
 static void blame(struct verdict *v, const char *device, const char *why)
 {
 	if (v->why)
-		return; /* the first is what the verdict is about */
+		return; /* keep the first failure */
 	snprintf(v->text, sizeof(v->text), "%s", why);
 	snprintf(v->stage, sizeof(v->stage), "%s", davy_answer_last_stage());
 	snprintf(v->device, sizeof(v->device), "%s", device ? device : "");
 	v->why = v->text;
 }
 
-/* Drivers keep compiled shaders in files; a probe leaves nothing behind. */
+/* Disables the drivers' shader caches: a probe leaves no files. */
 static void leave_no_cache(void)
 {
 	setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
@@ -92,7 +92,7 @@ static json_t *vulkan_probe_look_at_all(const struct davy_vk *vk,
 			json_array_append_new(list, object);
 	}
 	if (!json_array_size(list))
-		blame(v, NULL, o->device ? "there is no such Vulkan device" : "no Vulkan device");
+		blame(v, NULL, o->device ? "no such Vulkan device" : "no Vulkan device");
 	return list;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Work for the device: the least that goes all the way to its ring and back. */
+/* The smallest job that goes through the device's ring. */
 #include <string.h>
 
 #include "lib/clock.h"
@@ -62,7 +62,7 @@ static bool vulkan_submit_find_calls(struct work *w)
 	return true;
 }
 
-/* Both imply transfer. What llama.cpp uses is compute, and nearly every first family has it. */
+/* Both imply transfer. llama.cpp uses compute, which nearly every first family has. */
 static bool find_family(struct work *w)
 {
 	VkQueueFamilyProperties family[FAMILIES_MAX];
@@ -100,7 +100,7 @@ static VkResult make_device(struct work *w)
 	return VK_SUCCESS;
 }
 
-/* Device memory where there is any: it is what runs out. */
+/* Prefers device memory, because it is the scarce one. */
 static uint32_t choose_type(const struct work *w, uint32_t allowed)
 {
 	const VkPhysicalDeviceMemoryProperties *m = &w->d->memory;
