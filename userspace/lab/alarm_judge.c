@@ -23,8 +23,8 @@ static struct davy_standing *alarm_judge_find(struct davy_judge *j, const struct
 	return NULL;
 }
 
-/* One that finds no room is told anew when it rises again. */
-static void stand(struct davy_judge *j, const struct davy_plan *plan)
+/* If the table is full, the next rise counts as a new alarm. */
+static void alarm_judge_raise(struct davy_judge *j, const struct davy_plan *plan)
 {
 	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
 		struct davy_standing *a = &j->standing[i];
@@ -42,7 +42,7 @@ static void stand(struct davy_judge *j, const struct davy_plan *plan)
 static bool concerns(const struct davy_label *l, const struct davy_plan *plan)
 {
 	if (!plan->pid && !plan->device[0])
-		return true; /* of the host as a whole */
+		return true; /* about the whole host */
 	if (l->pid && plan->pid == l->pid)
 		return true;
 	return l->device[0] && davy_same_name(plan->device, l->device);
@@ -87,7 +87,7 @@ void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 	}
 	if (plan->level < DAVY_ALARM_LEVEL || known)
 		return;
-	stand(j, plan);
+	alarm_judge_raise(j, plan);
 	judge_alarm(j, plan);
 }
 

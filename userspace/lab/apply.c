@@ -13,9 +13,9 @@
 #include "store/config_section.h"
 #include "store/config_value.h"
 
-#define SOURCE_MAX 160 /* libinih takes lines of 200 bytes, comments too */
+#define SOURCE_MAX 160 /* libinih reads lines of 200 bytes, including comments */
 
-/* Whether it is not there, or ours. */
+/* Whether the file does not exist, or was written by tune. */
 static int may_replace(const char *path)
 {
 	char head[sizeof(DAVY_TUNED_MARK)];
@@ -31,7 +31,7 @@ static int may_replace(const char *path)
 static void put_scores(FILE *out, const char *when, const struct davy_summary *sum)
 {
 	fprintf(out,
-		"# %s: %u of %u failures foreseen, median lead %u.%u %% of what was possible,\n"
+		"# %s: %u of %u failures foreseen, median lead time %u.%u %% of the possible one,\n"
 		"#   false alarms %u in %" PRIu64 " h of benign traces, %u elsewhere.\n",
 		when, sum->all.foreseen, sum->all.count, sum->all.ratio_permille / 10,
 		sum->all.ratio_permille % 10, sum->false_benign,
@@ -63,7 +63,7 @@ static void put_traces(FILE *out, const struct davy_cases *cases, char *const *s
 		fprintf(out, "#   %s\n", davy_text_safe(safe, sizeof(safe), sources[i]));
 }
 
-/* What is before the dot of a key's name. */
+/* Length of the key's name up to the dot. */
 static int section_length(int key)
 {
 	return (int)strcspn(davy_config_rows[key].name, ".");
@@ -77,7 +77,7 @@ static void put_value(FILE *out, int key, int64_t value)
 	fprintf(out, "%s = %s\n", davy_config_rows[key].name + section_length(key) + 1, text);
 }
 
-/* What is neither shipped nor as it was begun with. */
+/* Values that differ from the shipped ones or from the base. */
 static void put_values(FILE *out, const struct davy_search *search)
 {
 	const char *before = "";
@@ -128,7 +128,7 @@ int davy_tune_apply(const struct davy_search *search, const struct davy_cases *c
 	out = open_memstream(&text, &size);
 	if (!out)
 		return -ENOMEM;
-	fprintf(out, DAVY_TUNED_MARK "What people set in\n# /etc/davylamp/hazards.conf wins.\n");
+	fprintf(out, DAVY_TUNED_MARK "Values of\n# /etc/davylamp/hazards.conf take precedence.\n");
 	put_traces(out, cases, sources, source_count);
 	put_scores(out, "Before", &search->before);
 	put_scores(out, "With this", &search->after);

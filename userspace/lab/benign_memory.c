@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Benign: memory that is full, filled, moved and swapped as ordinary work does it. */
+/* Benign: memory that normal work fills, moves and swaps. */
 #include "lab/scenarios.h"
 
 #define STEP_NS (100 * DAVY_MS)
 
-/* A model is loaded at the speed of a disk, and its engine serves until the next one comes. */
+/* Loads models at disk speed, one after the other; each serves until the next one. */
 static uint64_t swap_models(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
@@ -45,7 +45,7 @@ void davy_benign_swaps(struct davy_sim *s, uint64_t arg)
 	(void)arg;
 	davy_synth_chat(s, p)->stopped = true;
 	p->alive = false;
-	p->pid += 100000; /* nobody's by then */
+	p->pid += 100000; /* unused by then */
 	davy_sim_add_actor(s, swap_models, p, s->begin_ns + 5 * DAVY_S);
 }
 
@@ -74,7 +74,7 @@ void davy_benign_filled(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, benign_memory_fill, p, s->begin_ns + 30 * DAVY_S);
 }
 
-/* As full as a fit leaves it, and so it stays. */
+/* Full up to the engine's margin, and constant. */
 void davy_benign_static(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_synth_dgpu(s, 0);
@@ -82,7 +82,7 @@ void davy_benign_static(struct davy_sim *s, uint64_t arg)
 	davy_synth_chat(s, davy_synth_engine(s, d, (enum davy_backend)arg, 960));
 }
 
-/* amd-rpm-002: nobody uses it, it sleeps, and its VRAM reads as nearly empty. */
+/* amd-rpm-002: an idle card suspends, and its VRAM reads as nearly empty. */
 static uint64_t doze(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_load *l = a->of;
@@ -114,7 +114,7 @@ void davy_benign_runtime_pm(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, doze, davy_synth_chat(s, p), s->begin_ns + 2 * DAVY_MIN);
 }
 
-/* Several engines that fit side by side. */
+/* Several engines that fit into the memory together. */
 void davy_benign_tenants(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_synth_dgpu(s, 0);
@@ -125,7 +125,7 @@ void davy_benign_tenants(struct davy_sim *s, uint64_t arg)
 	davy_synth_desktop(s, d);
 }
 
-/* A second model pushes an idle one out, once; it comes back as often as it is asked. */
+/* A second model evicts an idle one once; requests bring it back. */
 static uint64_t push_out(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of, *idle = s->process;
@@ -158,7 +158,7 @@ void davy_benign_evicted_once(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, push_out, p, s->begin_ns + 5 * DAVY_MIN);
 }
 
-/* A heap without room, a few times: the next placement does. */
+/* A full heap a few times; the next placement succeeds. */
 static uint64_t retry(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	davy_sim_alloc_failed(s, a->of, DAVY_ALLOC_RESOURCE, -28, 4 * DAVY_MIB,
@@ -178,7 +178,7 @@ void davy_benign_retries(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, retry, p, s->begin_ns + DAVY_MIN);
 }
 
-/* Somebody compiles a kernel: an eighth of the host's memory stays, and a little pressure. */
+/* A kernel build: an eighth of the host's memory stays free, with low pressure. */
 static uint64_t memory_compile(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	if (!a->n[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Benign: what looks like a sign and is none. The list is INCIDENTS' "not precursors". */
+/* Benign: look-alikes of precursors, from INCIDENTS' "not precursors". */
 #include "lab/scenarios.h"
 
 /* n[0]: kind, n[1]: lines in a burst, n[2]: ns between two bursts */
@@ -49,8 +49,7 @@ void davy_benign_driver_faults(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, noise_stray, d, s->begin_ns + DAVY_MIN);
 }
 
-/* With XNACK a page is brought at its first touch, by a retry fault: thousands while a model loads.
- */
+/* With XNACK the first touch maps a page by a retry fault: thousands while a model loads. */
 static uint64_t touch(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
@@ -78,7 +77,7 @@ void davy_benign_first_touch(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, touch, p, s->begin_ns + 20 * DAVY_S);
 }
 
-/* A window opens, KFD's queues make room for it and come back: once in some minutes. */
+/* A window opens: KFD's queues are evicted and restored, once in some minutes. */
 static uint64_t noise_make_room(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;

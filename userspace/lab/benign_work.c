@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Benign: ordinary work, at rest and at its limits. Nothing here may raise an alarm. */
+/* Benign: normal work, idle and at its limits. Must not raise an alarm. */
 #include "lab/scenarios.h"
 
 #define HOUR_OF(ns) ((ns) / DAVY_H % 24)
@@ -13,7 +13,7 @@ static const struct davy_sim_habit seldom = {
 	.think_ns = 4 * DAVY_MIN,
 };
 
-/* What others on the host do with its memory. */
+/* Other processes change the host's free memory. */
 static uint64_t breathe(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	if (!a->n[0])
@@ -37,7 +37,7 @@ void davy_benign_idle(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, breathe, NULL, s->begin_ns + DAVY_S);
 }
 
-/* At night nobody asks. */
+/* No requests at night. */
 static uint64_t day_and_night(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_load *l = a->of;
@@ -84,7 +84,7 @@ void davy_benign_deep(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_load(s, p, &pace, &deep);
 }
 
-/* Every job takes 45 % of the timeout, and did so from the first: images, not tokens. */
+/* Every job takes 45 % of the timeout from the start: images, not tokens. */
 void davy_benign_constant(struct davy_sim *s, uint64_t arg)
 {
 	static const struct davy_sim_habit images = {
@@ -132,7 +132,7 @@ void davy_benign_first_graphs(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, work_compile, davy_synth_chat(s, p), s->begin_ns + DAVY_S);
 }
 
-/* Near every threshold, over none. */
+/* Near every threshold, above none. */
 static uint64_t flap(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
@@ -160,7 +160,7 @@ void davy_benign_flapping(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, flap, p, s->begin_ns + DAVY_MIN);
 }
 
-/* The host sleeps for long: CLOCK_BOOTTIME goes on, everything in VRAM is moved out and back. */
+/* A long suspend: CLOCK_BOOTTIME continues, all VRAM is moved out and back. */
 static uint64_t sleep_on_it(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_load *l = a->of;
@@ -228,6 +228,6 @@ void davy_benign_discovery(struct davy_sim *s, uint64_t arg)
 	p = davy_sim_add_process(s, d, "ollama");
 	p->info.engine = DAVY_ENGINE_OLLAMA_RUNNER;
 	p->info.role = DAVY_ROLE_DISCOVERY;
-	p->pid += 100000; /* nobody's by then */
+	p->pid += 100000; /* unused by then */
 	davy_sim_add_actor(s, work_discover, p, s->begin_ns + 30 * DAVY_S);
 }

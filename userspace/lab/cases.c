@@ -14,7 +14,7 @@
 
 #define ENDING ".trace"
 
-/* A failure's plan names its class; the time that counts is when it began. */
+/* Takes class and begin of the failure from a plan. */
 static void take_failure(struct davy_case *of, const struct davy_plan *plan)
 {
 	struct davy_label *l = &of->label;
@@ -42,7 +42,7 @@ static void cases_step(struct davy_case *of, struct davy_core *core, const struc
 			take_failure(of, &plans[i]);
 }
 
-/* Until the failure the core has its say; then only the time counts. */
+/* Feeds the core up to the failure; after it reads only the times. */
 static int read_through(struct davy_case *of, struct davy_core *core,
 			struct davy_trace_reader *trace)
 {
@@ -90,11 +90,11 @@ static int cases_look_at(struct davy_case *of)
 	}
 	if (err == -ENOENT) {
 		err = davy_case_find_failure(of);
-		if (err >= 0 || (err == -EBADMSG && of->failed)) /* told when it is scored */
+		if (err >= 0 || (err == -EBADMSG && of->failed)) /* reported when it is scored */
 			return 0;
 		davy_log("'%s': %s", of->path,
 			 err == -EINVAL	   ? "not a trace"
-			 : err == -EBADMSG ? "cut short or corrupted"
+			 : err == -EBADMSG ? "truncated or corrupted"
 					   : strerror(-err));
 		return err;
 	}
@@ -109,7 +109,8 @@ static int add_trace(struct davy_cases *cases, const char *path)
 
 	if (cases->count == DAVY_CASES_MAX || strlen(path) >= sizeof(of->path)) {
 		davy_log("'%s': %s", path,
-			 cases->count == DAVY_CASES_MAX ? "too many traces" : "too long a name");
+			 cases->count == DAVY_CASES_MAX ? "too many traces"
+							: "the name is too long");
 		return -E2BIG;
 	}
 	if (cases->count == cases->room) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* davylamp-lab, as 'davylamp tune' and 'davylamp trace synth' start it; it is not installed. */
+/* davylamp-lab, the program of 'davylamp tune' and 'davylamp trace synth'; not installed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,13 +18,13 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 
 	if (davy_standard_fds_open())
-		return DAVY_EXIT_FAILED; /* nowhere to say why */
+		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (!strcmp(word, "tune"))
 		return davy_verb_tune(argc - 1, argv + 1);
 	if (!strcmp(word, "scenarios") || !strcmp(word, "synth"))
 		return davy_verb_synth(argc, argv);
 	if (!strcmp(word, "-h") || !strcmp(word, "--help"))
 		return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-	davy_log("tune, scenarios or synth? See 'davylamp-lab --help'");
+	davy_log("expected tune, scenarios or synth; see 'davylamp-lab --help'");
 	return DAVY_EXIT_USAGE;
 }

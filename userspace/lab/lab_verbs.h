@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The jobs of davylamp-lab; each returns an exit status of log.h. */
+/* The verbs of davylamp-lab; each returns an exit status of log.h. */
 #ifndef DAVY_LAB_VERBS_H
 #define DAVY_LAB_VERBS_H
 

@@ -9,7 +9,7 @@
 
 #include "lib/file.h"
 
-#define FILE_MAX 16384 /* a label is some 400 bytes */
+#define FILE_MAX 16384 /* a label has about 400 bytes */
 #define TRACE	 ".trace"
 
 const char *davy_label_class_name(uint32_t class)
@@ -135,7 +135,7 @@ int davy_label_read(const char *path, struct davy_label *ret_label, char *error,
 
 	if (n < 0)
 		return (int)n;
-	if ((size_t)n < sizeof(text) - 1) /* else there may be more of it */
+	if ((size_t)n < sizeof(text) - 1) /* otherwise the file may be longer */
 		object = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, &where);
 	if (!json_is_object(object)) {
 		json_decref(object);
@@ -191,7 +191,7 @@ int davy_label_write(const char *path, const struct davy_label *label)
 	if (text) {
 		size_t length = strlen(text);
 
-		text[length] = '\n'; /* in place of the NUL: the file has no use for it */
+		text[length] = '\n'; /* replaces the NUL */
 		err = davy_replace_file(path, text, length + 1, 0644);
 	}
 	free(text);

@@ -8,7 +8,7 @@
 #define MINUTE_S 60u
 #define HOUR_S	 3600u
 #define DAY_S	 86400u
-#define CLIMBS	 512 /* of which the times are kept */
+#define CLIMBS	 512 /* whose times are kept */
 
 #define NONE DAVY_TUNER_KNOBS
 
@@ -20,14 +20,14 @@ struct life {
 	struct davy_tuner_bounds bounds;
 	struct davy_tuner_setting in_force, best, told;
 	uint64_t now_s, end_s, upgrade_s;
-	uint64_t away_since_s; /* 0: it is at its best */
+	uint64_t away_since_s; /* 0: the best setting is in force */
 	uint64_t climbed_s[CLIMBS];
-	uint32_t limit;	     /* of the knob */
-	uint32_t from_depth; /* it dies from there on */
-	uint32_t deepest;    /* that anybody wants */
-	uint32_t dead;	     /* of the GPU's backends */
-	bool broken;	     /* the fault is there */
-	bool again;	     /* what was bad is tried again */
+	uint32_t limit;	     /* limit of the setting */
+	uint32_t from_depth; /* fatal from this depth on */
+	uint32_t deepest;    /* deepest request */
+	uint32_t dead;	     /* failing GPU backends */
+	bool broken;	     /* the fault is present */
+	bool again;	     /* a bad setting is being retried */
 };
 
 static uint32_t months_between(struct life *l, uint32_t least, uint32_t most)
@@ -35,7 +35,7 @@ static uint32_t months_between(struct life *l, uint32_t least, uint32_t most)
 	return (uint32_t)davy_random_between(&l->random, least, most);
 }
 
-/* A power of two times the floor, as commands have it, or anything. */
+/* A power of two times the floor, as is common in commands, or any value. */
 static struct davy_tuner_range range(struct life *l, uint32_t floor, uint32_t step, uint32_t most)
 {
 	struct davy_tuner_range r = { .floor = floor, .ceiling = floor * 2, .step = step };
@@ -101,7 +101,7 @@ static uint32_t bits(uint32_t steps)
 	return n;
 }
 
-/* Halving all that comes before in the order tells that it is not the cause. */
+/* Failures that the tuner may need: it first halves all settings before the faulty one. */
 static uint32_t allowed(const struct life *l)
 {
 	const struct davy_month_case *c = l->c;
@@ -228,7 +228,7 @@ static void dies(struct life *l, uint32_t depth, bool chance)
 	l->again = false;
 }
 
-/* Half are short, few as deep as it goes. */
+/* Half are short, few have the full depth. */
 static uint32_t wanted_depth(struct life *l)
 {
 	uint32_t kind = months_between(l, 0, 99);
@@ -238,7 +238,7 @@ static uint32_t wanted_depth(struct life *l)
 	return months_between(l, l->deepest / 8, kind < 85 ? l->deepest / 2 : l->deepest);
 }
 
-/* False: it has died. */
+/* False: the engine died. */
 static bool session(struct life *l, uint32_t wanted)
 {
 	uint32_t slot =
@@ -284,7 +284,7 @@ static void one_session(struct life *l)
 	uint32_t wanted = wanted_depth(l);
 
 	months_pass(l, months_between(l, 10 * MINUTE_S, 6 * HOUR_S));
-	for (int tries = 0; tries < 4; tries++) { /* who was cut off tries again */
+	for (int tries = 0; tries < 4; tries++) { /* a user retries after a failure */
 		months_start(l);
 		if (session(l, wanted))
 			return;

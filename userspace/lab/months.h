@@ -1,65 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Months of a model on a device that never were: sessions of random depth, one fault of a known
- * kind, and the tuner that is to live with it. The same seed gives the same months everywhere.
- * What the setting should be is known here, so it can be said how well the tuner did.
+ * Simulates months of a model on a device: sessions of random depth, one fault of a known kind, and
+ * the tuner. The same seed gives the same months on all machines. The best setting is known, so the
+ * tuner can be judged.
  */
 #ifndef DAVY_MONTHS_H
 #define DAVY_MONTHS_H
 
 #include "core/tuner/tuner.h"
 
-/* What is wrong. A limit is one of the knob's sizes: above it the engine dies. */
+/* The fault. A limit is a size of the setting above which the engine dies. */
 struct davy_month_case {
 	const char *name;
-	uint8_t knob;	      /* whose limit it is; DAVY_TUNER_KNOBS: none */
-	uint8_t class;	      /* enum davy_log_class of what happens */
-	uint8_t at_load;      /* it dies before it serves, else from some depth on */
-	uint8_t dead;	      /* so many of the GPU's backends, the first, die always */
-	uint8_t upgrade;      /* enum davy_month_upgrade, in the middle */
-	uint8_t deeper;	      /* the nearer to the limit, the deeper: jobs grow with both */
-	uint8_t one_in;	      /* it dies in one of so many sessions only; 0: in each */
-	uint16_t chance_days; /* so often, on average, it dies of nothing that a setting can help */
+	uint8_t knob;	      /* the limited setting; DAVY_TUNER_KNOBS: none */
+	uint8_t class;	      /* enum davy_log_class of the failure */
+	uint8_t at_load;      /* fails while loading, else from some depth on */
+	uint8_t dead;	      /* number of GPU backends that always fail, from the first */
+	uint8_t upgrade;      /* enum davy_month_upgrade, half way */
+	uint8_t deeper;	      /* the fatal depth depends on the size: jobs grow with both */
+	uint8_t one_in;	      /* fails in one of this many sessions; 0: in each */
+	uint16_t chance_days; /* mean days between failures unrelated to settings */
 };
 
 enum davy_month_upgrade {
 	DAVY_MONTH_AS_IT_WAS = 0, /* no upgrade */
 	DAVY_MONTH_MENDS = 1,
-	DAVY_MONTH_BREAKS = 2, /* all is well before it */
+	DAVY_MONTH_BREAKS = 2, /* no fault before it */
 };
 
-/* How one history went. "Best": the largest setting that is safe, on the first backend that is. */
+/* Result of one history. "Best": the largest safe setting on the first safe backend. */
 struct davy_month {
 	uint32_t days;
-	uint32_t failures;	 /* since the fault, while it was searched for */
-	uint32_t allowed;	 /* what a binary search over the same knobs would need at most */
-	uint32_t later;		 /* when what was bad was tried again */
-	uint32_t chances;	 /* that had nothing to do with any setting */
+	uint32_t failures;	 /* during the search */
+	uint32_t allowed;	 /* most failures of a binary search over these settings */
+	uint32_t later;		 /* failures of retries of bad settings */
+	uint32_t chances;	 /* failures unrelated to settings */
 	uint32_t climbs;	 /* probations */
-	uint32_t climbs_at_once; /* the most within one first back-off */
-	uint64_t back_s;	 /* from an upgrade that mends until all is as told; 0: never */
-	uint64_t whole_s;	 /* since the best setting was in force first */
-	uint64_t best_s;	 /* of it, that it was in force */
-	uint64_t away_s;	 /* the longest that it was not */
-	bool reached;		 /* it was in force at all */
-	bool stayed;		 /* and is in the end, or a larger one on probation */
-	bool touched;		 /* anything was ever changed */
-	bool on_cpu;		 /* in the end */
+	uint32_t climbs_at_once; /* most within the first back-off */
+	uint64_t back_s;	 /* from a repairing upgrade to the full settings; 0: never */
+	uint64_t whole_s;	 /* time since the best setting was first in force */
+	uint64_t best_s;	 /* part of it with the best setting */
+	uint64_t away_s;	 /* longest time without it */
+	bool reached;		 /* it was in force once */
+	bool stayed;		 /* in force at the end, or a larger one on probation */
+	bool touched;		 /* a setting was changed */
+	bool on_cpu;		 /* at the end */
 	bool out_of_bounds;	 /* ever */
 };
 
-/* Of many histories of one case. */
+/* Sum of many histories of one case. */
 struct davy_months {
 	uint32_t histories;
-	uint32_t stayed; /* that found the best setting and stayed */
-	uint32_t over;	 /* whose failures were more than allowed */
+	uint32_t stayed; /* with the best setting at the end */
+	uint32_t over;	 /* with more failures than allowed */
 	uint32_t failures_median, failures_most;
 	uint32_t allowed_median, allowed_most;
 	uint32_t later_most;
 	uint32_t climbs_at_once;
-	uint32_t best_permille;		      /* of whole_s of all together */
-	uint32_t back_hours, back_most_hours; /* the median, and the most; 0: no such upgrade */
-	uint32_t never_back;		      /* after an upgrade that mends */
+	uint32_t best_permille;		      /* best_s / whole_s of all */
+	uint32_t back_hours, back_most_hours; /* median and maximum; 0: no such upgrade */
+	uint32_t never_back;		      /* after a repairing upgrade */
 	uint32_t away_most_hours;
 	uint32_t touched, on_cpu, out_of_bounds;
 };
@@ -71,7 +71,7 @@ void davy_month_run(const struct davy_month_case *c, uint64_t seed, struct davy_
 
 #define DAVY_MONTHS_MOST 1000
 
-/* "histories" of them, at most DAVY_MONTHS_MOST, from seeds that follow on "seed". */
+/* Runs "histories" (at most DAVY_MONTHS_MOST) with consecutive seeds from "seed". */
 void davy_months_run(const struct davy_month_case *c, uint64_t seed, uint32_t histories,
 		     struct davy_months *ret_months);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What may be wrong with a model for months. */
+/* Faults that last for months. */
 #include "lab/months.h"
 
 #define NONE DAVY_TUNER_KNOBS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Many histories of a case, in a row of numbers. */
+/* Sums up many histories of a case. */
 #include "lab/months.h"
 
 #include <string.h>

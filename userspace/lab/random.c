@@ -43,7 +43,7 @@ uint64_t davy_random_u64(struct davy_random *r)
 
 uint64_t davy_random_between(struct davy_random *r, uint64_t least, uint64_t most)
 {
-	uint64_t values = most - least + 1; /* 0: all of them */
+	uint64_t values = most - least + 1; /* 0: all 2^64 */
 
 	assert(least <= most);
 	if (!values)

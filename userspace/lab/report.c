@@ -52,7 +52,7 @@ static void print_false(const struct davy_summary *sum)
 			       sum->false_of[i]);
 }
 
-/* Traces of one kind: those of a scenario, or each recorded one for itself. */
+/* Traces of one kind: of one scenario, or one recorded trace. */
 struct kind {
 	const char *name;
 	uint32_t count, missed, alarms;
@@ -116,7 +116,7 @@ static void print_change(const struct davy_search *search, int key, int64_t valu
 	davy_config_value_text(davy_config_rows[key].unit, value, to);
 	printf("  %s: %s -> %s", davy_config_rows[key].name, from, to);
 	if (sum)
-		printf(": foreseen %u -> %u, false %u -> %u, lead %u.%u %% -> %u.%u %%",
+		printf(": foreseen %u -> %u, false %u -> %u, lead time %u.%u %% -> %u.%u %%",
 		       search->before.all.foreseen, sum->all.foreseen,
 		       search->before.false_benign + search->before.false_failure,
 		       sum->false_benign + sum->false_failure,
@@ -132,16 +132,16 @@ static void print_search(const struct davy_search *search)
 		return;
 	printf("\n%zu candidates tried", search->count);
 	if (!search->taken_count) {
-		printf("; none is better without being worse somewhere\n");
+		printf("; none is better in one respect and not worse in another\n");
 		return;
 	}
-	printf("; better, and nowhere worse:\n");
+	printf("; better, and worse in no respect:\n");
 	for (size_t i = 0; i < search->count; i++)
 		if (search->candidate[i].taken)
 			print_change(search, search->candidate[i].key, search->candidate[i].value,
 				     &search->candidate[i].alone);
-	printf("together: foreseen %u of %u, median lead %u.%u %% of what is possible, %u false "
-	       "alarms\n",
+	printf("together: foreseen %u of %u, median lead time %u.%u %% of the possible one, %u "
+	       "false alarms\n",
 	       search->after.all.foreseen, search->after.all.count,
 	       search->after.all.ratio_permille / 10, search->after.all.ratio_permille % 10,
 	       search->after.false_benign + search->after.false_failure);
@@ -157,8 +157,7 @@ void davy_tune_print(const struct davy_search *search, const struct davy_cases *
 		print_tally(davy_label_class_name(class), &sum->of_class[class]);
 	print_tally("all", &sum->all);
 	if (sum->unknown_count)
-		printf("%u traces without a label and without a failure are not scored\n",
-		       sum->unknown_count);
+		printf("%u traces have no label and no failure: not scored\n", sum->unknown_count);
 	print_false(sum);
 	print_kinds(cases, search->scores);
 	print_search(search);

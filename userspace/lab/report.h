@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a search found: for people on stdout, or as one JSON object. */
+/* Prints the result of a search to stdout: text, or one JSON object. */
 #ifndef DAVY_REPORT_H
 #define DAVY_REPORT_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The builders of all families, for the table; what each argument means stands with the builder. */
+/* The builders of all families, for the table. See each builder for its argument. */
 #ifndef DAVY_SCENARIOS_H
 #define DAVY_SCENARIOS_H
 
 #include "lab/synth.h"
 
-/* synth_ring.c: jobs that outlast their timeout */
+/* synth_ring.c: jobs that exceed their timeout */
 #define DAVY_SHAPE_LINEAR	     0
 #define DAVY_SHAPE_CURVE	     1
 #define DAVY_SHAPE_NOISY	     2
@@ -15,7 +15,7 @@ void davy_synth_decode_hang(struct davy_sim *s, uint64_t arg);
 void davy_synth_desktop_victim(struct davy_sim *s, uint64_t arg);
 void davy_synth_xe_prefill(struct davy_sim *s, uint64_t arg);
 
-/* synth_reset.c: a first sign minutes or seconds before the fatal one */
+/* synth_reset.c: a precursor minutes or seconds before the failure */
 void davy_synth_second_reset(struct davy_sim *s, uint64_t arg);
 void davy_synth_fence_fallback(struct davy_sim *s, uint64_t arg);
 void davy_synth_i915_fence(struct davy_sim *s, uint64_t arg);
@@ -26,7 +26,7 @@ void davy_synth_vram_leak(struct davy_sim *s, uint64_t arg);
 void davy_synth_rocm_full(struct davy_sim *s, uint64_t arg);
 void davy_synth_cs_flood(struct davy_sim *s, uint64_t arg);
 
-/* synth_thrash.c: more is wanted than there is */
+/* synth_thrash.c: overcommitted memory */
 void davy_synth_ping_pong(struct davy_sim *s, uint64_t arg);
 void davy_synth_spill(struct davy_sim *s, uint64_t arg);
 void davy_synth_queue_thrash(struct davy_sim *s, uint64_t arg);

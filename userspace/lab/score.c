@@ -15,7 +15,7 @@
 #include "store/trace.h"
 #include "lab/progress.h"
 
-#define BATCH	 256 /* events read before the next core takes its turn */
+#define BATCH	 256 /* events read before the next core runs */
 #define JOBS_MAX 256
 #define LOOK_MS	 20
 
@@ -42,7 +42,7 @@ static void score_replay(struct replica *r, const struct davy_event *events, siz
 	r->judge.score.event_count += count;
 }
 
-/* At most BATCH; *ret_more is what the reader said last. */
+/* Reads at most BATCH events; *ret_more: last result of the reader. */
 static size_t read_batch(struct davy_trace_reader *trace, struct davy_event *events, int *ret_more)
 {
 	size_t count = 0;
@@ -73,7 +73,7 @@ int davy_score_trace(const struct davy_case *of, const struct davy_config *confi
 	}
 	if (more == -EBADMSG && count && of->failed &&
 	    replicas[0].core.now_ns >= of->label.failure_ns)
-		more = 1; /* what comes after the failure is not judged */
+		more = 1; /* events after the failure are not judged */
 	for (size_t i = 0; i < count && more >= 0; i++)
 		scores[i] = replicas[i].judge.score;
 	davy_trace_reader_free(trace);
@@ -82,7 +82,7 @@ int davy_score_trace(const struct davy_case *of, const struct davy_config *confi
 	return more;
 }
 
-/* What the workers share; then come an error for each trace, and the scores. */
+/* Shared by the workers; followed by an error for each trace, and the scores. */
 struct shared {
 	atomic_size_t next;
 	atomic_size_t done;
@@ -104,7 +104,7 @@ static struct shared *score_share(size_t cases, size_t count)
 	s->scores = (struct davy_score *)(s + 1);
 	s->errors = (int *)((char *)s->scores + scores);
 	for (size_t i = 0; i < cases; i++)
-		s->errors[i] = -EINTR; /* until its worker says otherwise */
+		s->errors[i] = -EINTR; /* until its worker sets it */
 	return s;
 }
 
@@ -156,13 +156,13 @@ static void wait_for(struct shared *s, struct davy_child *workers, size_t count,
 static void score_tell_error(const struct davy_case *of, int err)
 {
 	davy_log("'%s': %s", of->path,
-		 err > 0	   ? "damaged behind its failure; scored up to there"
-		 : err == -EBADMSG ? "cut short or corrupted; left out"
-		 : err == -EINTR   ? "its worker ended before it had replayed it"
+		 err > 0	   ? "damaged after its failure; scored up to there"
+		 : err == -EBADMSG ? "truncated or corrupted; excluded"
+		 : err == -EINTR   ? "its worker ended before the replay was complete"
 				   : strerror(-err));
 }
 
-/* Scores in shared memory, each with its trace's error; NULL: no memory. */
+/* Returns scores in shared memory with an error for each trace; NULL: out of memory. */
 static struct shared *score(const struct davy_cases *cases, const struct davy_config *configs,
 			    size_t count, unsigned int jobs)
 {
@@ -181,7 +181,7 @@ static struct shared *score(const struct davy_cases *cases, const struct davy_co
 	while (started < jobs && started < JOBS_MAX && !davy_child_start(&spec, &workers[started]))
 		started++;
 	if (!started)
-		score_work(&work); /* without a child this process does it all */
+		score_work(&work); /* without children this process does all */
 	wait_for(s, workers, started, cases->count);
 	return s;
 }

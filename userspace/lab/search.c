@@ -9,7 +9,7 @@
 #include "lib/log.h"
 #include "store/config_value.h"
 
-#define AT_ONCE 48 /* configurations of one reading: a core takes half a MiB */
+#define AT_ONCE 48 /* configurations per pass: a core needs half a MiB */
 
 bool davy_search_key(int key)
 {
@@ -87,7 +87,7 @@ void davy_search_add_all(struct davy_search *search)
 	}
 }
 
-/* A summary of each of "count" configurations. */
+/* Makes a summary for each of "count" configurations. */
 static int search_sum_up(const struct davy_cases *cases, const struct davy_config *configs,
 			 size_t count, unsigned int jobs, struct davy_summary *ret_summaries)
 {
@@ -138,12 +138,12 @@ static int try_each(struct davy_search *search, const struct davy_cases *cases, 
 	return try_from(search, count, cases, jobs);
 }
 
-/* One that is better than the base. */
+/* A candidate that is better than the base. */
 struct good {
 	struct davy_candidate *candidate;
 };
 
-/* The best first; of two values of a key that are as good, the nearer. */
+/* The best first; of two equal values of a key, the nearer one. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct davy_candidate *x = ((const struct good *)a)->candidate;
@@ -155,7 +155,7 @@ static int by_worth(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-/* One more to the proposal, if it still helps with the others. */
+/* Adds a candidate to the proposal if it improves it. */
 static int search_take(struct davy_search *search, struct davy_candidate *c,
 		       const struct davy_cases *cases, unsigned int jobs)
 {

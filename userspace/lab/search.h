@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Better thresholds: each key of a hazard is tried at half and twice of its value, one at a time;
- * where that changes anything, at three quarters or one and a half of it too: what lies between two
- * values with the same outcome has it as well. Or only the values of a grid are tried. Those that
- * are better and nowhere worse are put together, the best first, each kept only if it still helps.
+ * Searches better thresholds. Tries each key of a hazard at half and twice its value; if that
+ * changes the result, also at three quarters and one and a half. Or tries only the values of a
+ * grid. Combines the values that are better in one respect and worse in none, the best first; keeps
+ * each only if it still helps.
  */
 #ifndef DAVY_SEARCH_H
 #define DAVY_SEARCH_H
@@ -16,8 +16,8 @@
 struct davy_candidate {
 	int key;
 	int64_t value;
-	int64_t far; /* from the base: of two that are as good the nearer is taken */
-	bool taken;  /* into the proposal */
+	int64_t far; /* distance from the base: of two equal ones the nearer is taken */
+	bool taken;  /* in the proposal */
 	struct davy_summary alone;
 };
 
@@ -25,27 +25,26 @@ struct davy_search {
 	struct davy_config base;
 	struct davy_candidate candidate[DAVY_CANDIDATES_MAX];
 	size_t count;
-	bool by_steps; /* the nearer steps of what the farther ones change are to be added */
+	bool by_steps; /* add the nearer steps where the farther ones change the result */
 	struct davy_summary before;
-	struct davy_score
-		*scores; /* of the base alone, one of each trace; freed by davy_search_free */
+	struct davy_score *scores; /* of the base, one for each trace; freed by davy_search_free */
 	struct davy_config proposal;
 	struct davy_summary after;
 	size_t taken_count;
 };
 
-/* Whether a threshold decides about alarms: its section is a hazard's. */
+/* Whether a threshold belongs to a hazard. */
 bool davy_search_key(int key);
 
 /*
- * 0, also for what the base has and what is there already; -ERANGE: out of its range, -EINVAL: out
- * of order with another value of the base, -E2BIG: too many.
+ * Adds a value; ignores that of the base and duplicates. -ERANGE: out of its range; -EINVAL: in
+ * conflict with another value of the base; -E2BIG: too many.
  */
 int davy_search_add(struct davy_search *search, int key, int64_t value);
-/* All keys, by these steps. */
+/* Adds these steps for all keys. */
 void davy_search_add_all(struct davy_search *search);
 
-/* Scores the base, and what was added; traces without scores are left out. -errno, logged. */
+/* Scores the base and the candidates; excludes traces that cannot be scored. -errno, logged. */
 int davy_search_run(struct davy_search *search, struct davy_cases *cases, unsigned int jobs);
 void davy_search_free(struct davy_search *search);
 

@@ -9,8 +9,8 @@
 #include "lab/sim_load.h"
 #include "lab/sim_say.h"
 
-#define AFTER_NS (10 * DAVY_S) /* a trace goes on so long after its failure */
-#define LIMIT_NS (8 * DAVY_H)  /* beyond the calm: a failure that has not come by then never will */
+#define AFTER_NS (10 * DAVY_S) /* length of a trace after its failure */
+#define LIMIT_NS (8 * DAVY_H)  /* after the calm: time limit for the failure */
 #define USER_HZ	 100
 
 struct davy_sim *davy_sim_new(const char *scenario, uint64_t seed, davy_sim_put put, void *arg)
@@ -97,7 +97,7 @@ struct davy_sim_process *davy_sim_add_process(struct davy_sim *s, struct davy_si
 	return p;
 }
 
-/* A process that was another before has done nothing yet. */
+/* Resets the state of a reused process. */
 static void start_anew(struct davy_sim_process *p)
 {
 	struct davy_ev_job_times times = { 0 };
@@ -215,7 +215,7 @@ uint64_t davy_sim_host_available(const struct davy_sim *s)
 	return used < s->host_total ? s->host_total - used : 0;
 }
 
-/* Of several at one time the one that was added first: the order never depends on the machine. */
+/* Among actors with the same time, the first added one: deterministic on all machines. */
 static struct davy_sim_actor *next_actor(struct davy_sim *s)
 {
 	struct davy_sim_actor *next = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A host that never was: devices with rings and memory, processes that use them, and the agent that
- * looks at them as the real one does. Actors change the host at their times; what the agent would
- * feed into its core comes out, in order of time. Integers only: the same scenario and seed give
- * the same events on every machine.
+ * A simulated host: devices with rings and memory, processes that use them, and an agent that
+ * samples them like the real one. Actors change the host at their times. The output is the stream
+ * of events that the agent would feed into its core. Integers only: the same scenario and seed give
+ * the same events on all machines.
  */
 #ifndef DAVY_SIM_H
 #define DAVY_SIM_H
@@ -33,7 +33,7 @@ struct davy_sim_ring {
 	uint64_t timeout_ns; /* 0: never */
 	uint64_t context;
 	uint64_t seqno;
-	uint64_t began_ns; /* of the job that runs; 0: idle */
+	uint64_t began_ns; /* of the running job; 0: idle */
 	uint32_t pid;
 	bool told;
 };
@@ -42,12 +42,12 @@ struct davy_sim_device {
 	char name[DAVY_DEVICE_LEN];
 	char driver[24];
 	struct davy_ev_memory memory; /* totals and counters; "used" is summed when it is sampled */
-	uint64_t vram_other;	      /* of nobody who is listed */
+	uint64_t vram_other;	      /* of processes that are not listed */
 	uint64_t gtt_other;
 	bool tells_memory;
 	struct davy_sim_ring ring[DAVY_SIM_RINGS];
 	size_t ring_count;
-	struct davy_ev_memory sampled, told; /* by the agent */
+	struct davy_ev_memory sampled, told; /* last sampled and reported values */
 	uint64_t sampled_ns, next_ns, counted_ns;
 };
 
@@ -56,7 +56,7 @@ struct davy_sim_process {
 	uint32_t pasid;
 	bool alive;
 	struct davy_ev_process info;
-	struct davy_sim_device *device; /* NULL: it uses none */
+	struct davy_sim_device *device; /* NULL: none */
 	struct davy_sim_ring *ring;	/* NULL: its jobs do not pass a DRM scheduler */
 	struct davy_ev_client client;
 	struct davy_ev_graph graph;
@@ -77,7 +77,7 @@ struct davy_sim_mover {
 	uint64_t spoke_ns;
 };
 
-/* A hot fact: counted where it happens, told at an edge or on the tick. */
+/* A frequent fact: counted when it happens, reported at an edge or on the tick. */
 struct davy_sim_sum {
 	struct davy_event ev; /* kind 0: empty; of an alloc_failed, a fault or a fact */
 	uint64_t count, fresh, bytes;
@@ -92,18 +92,18 @@ struct davy_sim_said {
 struct davy_sim;
 struct davy_sim_actor;
 
-/* Does what is to be done now; when it is to come again, or 0: never. */
+/* Acts; returns the time of its next call, or 0: never. */
 typedef uint64_t (*davy_sim_act)(struct davy_sim *s, struct davy_sim_actor *a);
 
 struct davy_sim_actor {
 	davy_sim_act act;
-	uint64_t next_ns; /* 0: over */
+	uint64_t next_ns; /* 0: finished */
 	void *of;	  /* a process, a load, a device */
 	uint32_t stage;
-	uint64_t n[6]; /* what it remembers */
+	uint64_t n[6]; /* state between calls */
 };
 
-/* Where the events go; -errno ends it all. */
+/* Receives the events; -errno ends the simulation. */
 typedef int (*davy_sim_put)(void *arg, const struct davy_event *ev);
 
 struct davy_sim_load;
@@ -112,7 +112,7 @@ struct davy_sim {
 	struct davy_random random;
 	struct davy_label label;
 	uint64_t now_ns, begin_ns, end_ns;
-	uint64_t calm_ns; /* how long nothing but ordinary work happens; of a benign trace, all */
+	uint64_t calm_ns; /* normal work before the failure; the whole of a benign trace */
 	struct davy_sim_device device[DAVY_SIM_DEVICES];
 	size_t device_count;
 	struct davy_sim_process process[DAVY_SIM_PROCESSES];
@@ -125,22 +125,22 @@ struct davy_sim {
 	struct davy_sim_sum sum[DAVY_SIM_SUMS];
 	struct davy_sim_said said[DAVY_SIM_SAID];
 	uint64_t host_total;
-	uint64_t host_other; /* used by whoever does not use a GPU */
+	uint64_t host_other; /* used by processes without a GPU */
 	uint32_t pressure_permille;
 	uint64_t asked_ns; /* clients, progress, KFD's counters */
 	uint32_t next_pid;
-	bool told; /* the agent has told something in this tick */
+	bool told; /* the agent reported something in this tick */
 	uint64_t event_count;
 	davy_sim_put put;
 	void *arg;
 	int error;
 };
 
-/* A new empty host at some time after its boot; NULL: no memory. */
+/* An empty host at some time after its boot; NULL: out of memory. */
 struct davy_sim *davy_sim_new(const char *scenario, uint64_t seed, davy_sim_put put, void *arg);
 void davy_sim_free(struct davy_sim *s);
 
-/* Lets the actors act until end_ns, which they may move; -ETIME: the failure never came. */
+/* Runs the actors until end_ns, which they may change; -ETIME: no failure happened. */
 int davy_sim_run(struct davy_sim *s);
 
 struct davy_sim_device *davy_sim_add_device(struct davy_sim *s, const char *name,
@@ -148,7 +148,7 @@ struct davy_sim_device *davy_sim_add_device(struct davy_sim *s, const char *name
 struct davy_sim_ring *davy_sim_add_ring(struct davy_sim *s, struct davy_sim_device *d,
 					const char *name, uint64_t timeout_ns);
 
-/* Its engine, backend and so on are set in ->info before davy_sim_start tells it. */
+/* Its engine, backend and so on are set in ->info before davy_sim_start reports it. */
 struct davy_sim_process *davy_sim_add_process(struct davy_sim *s, struct davy_sim_device *d,
 					      const char *comm);
 void davy_sim_start(struct davy_sim *s, struct davy_sim_process *p);
@@ -156,18 +156,15 @@ void davy_sim_start(struct davy_sim *s, struct davy_sim_process *p);
 struct davy_sim_actor *davy_sim_add_actor(struct davy_sim *s, davy_sim_act act, void *of,
 					  uint64_t at_ns);
 
-/* Everybody's next act is so much later: the host slept. */
+/* Suspends the host: delays all actors. */
 void davy_sim_sleep(struct davy_sim *s, uint64_t ns);
 
-/*
- * The three moments of a failure. Only the first call of each counts. After davy_sim_failed the
- * trace ends soon.
- */
+/* The three moments of a failure; only the first call of each counts. The trace ends soon after. */
 void davy_sim_cause(struct davy_sim *s);
 void davy_sim_sign(struct davy_sim *s, uint64_t at_ns);
 void davy_sim_failed(struct davy_sim *s);
 
-/* Whose failure it will be; NULL: nobody's, or no device's. */
+/* The failing device and process; NULL: none. */
 void davy_sim_subject(struct davy_sim *s, const struct davy_sim_device *d,
 		      const struct davy_sim_process *p);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel programs count: hot facts and moves. Edges are told at once, the rest on a tick.
- */
+/* Counters of the BPF programs: frequent facts and moves. Reports edges at once, sums on a tick. */
 #include "lab/sim_say.h"
 
 #include <assert.h>
@@ -66,7 +65,7 @@ static struct davy_sim_sum *sim_count_sum_of(struct davy_sim *s, const struct da
 	return &s->sum[i];
 }
 
-/* Told at its first time, then when "enough" and the last time was "quiet_ns" ago. */
+/* Reports the first one, then each time at "enough", at most once in "quiet_ns". */
 static void sim_count_count(struct davy_sim *s, struct davy_sim_sum *sum, uint32_t more,
 			    bool enough, uint64_t quiet_ns)
 {

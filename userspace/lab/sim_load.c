@@ -64,7 +64,7 @@ static uint64_t sim_load_timeout_of(const struct davy_sim_load *l)
 	return l->p->ring ? l->p->ring->timeout_ns : 0;
 }
 
-/* A job that outlasts its timeout ends with it. */
+/* A job that exceeds its timeout ends there. */
 static uint64_t begin_job(struct davy_sim *s, struct davy_sim_load *l)
 {
 	struct davy_sim_process *p = l->p;
@@ -128,7 +128,7 @@ static void sim_load_end_job(struct davy_sim *s, struct davy_sim_load *l)
 		end_request(l);
 }
 
-/* The job runs on until its timeout, if it has one; its engine is busy as long. */
+/* The job runs until its timeout, if any; its engine stays busy. */
 static uint64_t stay_stuck(struct davy_sim *s, struct davy_sim_load *l)
 {
 	uint64_t timeout_ns = sim_load_timeout_of(l);
@@ -153,7 +153,7 @@ static uint64_t work(struct davy_sim *s, struct davy_sim_actor *a)
 	if (l->began_ns && timeout_ns && s->now_ns >= l->began_ns + timeout_ns) {
 		assert(l->timed_out);
 		l->began_ns = 0;
-		l->stopped = true; /* unless the story lets it go on */
+		l->stopped = true; /* unless the scenario continues it */
 		l->timed_out(s, l);
 		return a->next_ns;
 	}
@@ -162,7 +162,7 @@ static uint64_t work(struct davy_sim *s, struct davy_sim_actor *a)
 	if (l->began_ns)
 		sim_load_end_job(s, l);
 	if (l->phase == DAVY_SIM_IDLE && a->stage) {
-		a->stage = 0; /* it was told to come for a request */
+		a->stage = 0; /* it is called for a request */
 		begin_request(s, l);
 	}
 	if (l->phase == DAVY_SIM_IDLE) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define REPEAT_NS (100 * DAVY_MS) /* of a line of the log; kernel_log.c */
+#define REPEAT_NS (100 * DAVY_MS) /* of a repeated log line; kernel_log.c */
 #define SIG_KILL  9
 
 struct davy_event davy_sim_event(const struct davy_sim *s, enum davy_event_kind kind, uint32_t pid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What happens on a simulated host and is told at once, or counted for the next tick. */
+/* Events of the simulated host: reported at once, or counted for the next tick. */
 #ifndef DAVY_SIM_SAY_H
 #define DAVY_SIM_SAY_H
 
@@ -8,22 +8,22 @@
 #define DAVY_LOST      "N2vk15DeviceLostErrorE"
 #define DAVY_NO_MEMORY "N2vk22OutOfDeviceMemoryErrorE"
 
-/* An event of now. */
+/* An event with the current time. */
 struct davy_event davy_sim_event(const struct davy_sim *s, enum davy_event_kind kind, uint32_t pid);
 
-/* Out it goes, as of now. */
+/* Emits the event with the current time. */
 void davy_sim_tell(struct davy_sim *s, struct davy_event *ev);
 
-/* A line of the kernel's log; "d", "p" may be NULL. "code": Xid, "N times". */
+/* A kernel log line; "d" and "p" may be NULL. "code": Xid, "N times". */
 void davy_sim_log(struct davy_sim *s, enum davy_log_kind kind, const struct davy_sim_device *d,
 		  const struct davy_sim_process *p, uint32_t code);
-/* The same with all that a line may have, as the event has it. */
+/* The same with all fields of the event. */
 void davy_sim_log_event(struct davy_sim *s, struct davy_event *ev);
 struct davy_event davy_sim_log_of(const struct davy_sim *s, enum davy_log_kind kind,
 				  const struct davy_sim_device *d,
 				  const struct davy_sim_process *p);
 
-/* A fact to be filled and told. */
+/* A fact to fill in and emit. */
 struct davy_event davy_sim_fact(const struct davy_sim *s, enum davy_fact fact,
 				const struct davy_sim_device *d, const struct davy_sim_process *p);
 void davy_sim_kfd(struct davy_sim *s, enum davy_kfd_event event, const struct davy_sim_process *p,
@@ -45,14 +45,14 @@ void davy_sim_move_in(struct davy_sim *s, uint32_t evictor, struct davy_sim_proc
 		      uint64_t bytes);
 
 void davy_sim_throw(struct davy_sim *s, const struct davy_sim_process *p, const char *type);
-/* Status as from wait(2); its memory is free again. */
+/* "status" as of wait(2). Frees its memory. */
 void davy_sim_exit(struct davy_sim *s, struct davy_sim_process *p, int32_t status);
 void davy_sim_job_timeout(struct davy_sim *s, const struct davy_sim_process *p, uint64_t age_ns);
 void davy_sim_reset(struct davy_sim *s, const struct davy_sim_device *d, bool begun,
 		    int32_t result);
 void davy_sim_ring_reset(struct davy_sim *s, const struct davy_sim_process *p, int32_t error);
 
-/* What a hot fact and a mover have not told yet (sim_watch.c, on the tick). */
+/* Reports pending sums of facts and moves (sim_watch.c, on the tick). */
 void davy_sim_tell_sums(struct davy_sim *s);
 void davy_sim_tell_movers(struct davy_sim *s);
 void davy_sim_tell_said(struct davy_sim *s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's eyes on a simulated host, at the rates of the real one: bpf_poll.c (a tick of
- * 100 ms, 50 while a job runs; what is younger than 50 ms is no news), gpu_memory.c (the
- * sampler's interval), agent_gpus.c (clients each second, counters each ten).
+ * The agent's sampling of a simulated host, at the real rates: bpf_poll.c (tick of 100 ms, 50 ms
+ * while a job runs; ignores jobs younger than 50 ms), gpu_memory.c (the sampler's interval),
+ * agent_gpus.c (clients each second, counters each ten seconds).
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define COUNT_NS     (10 * DAVY_S)
 #define SELDOM_NS    (5 * DAVY_S)
 #define OFTEN_NS     (200 * DAVY_MS)
-#define LATE_US	     300 /* a busy loop's timer comes so late at most */
+#define LATE_US	     300 /* maximum delay of a busy loop's timer */
 
 static void look_at_ring(struct davy_sim *s, const struct davy_sim_device *d,
 			 struct davy_sim_ring *r)
@@ -79,7 +79,7 @@ static void look_at_times(struct davy_sim *s, struct davy_sim_process *p)
 	davy_sim_tell(s, &ev);
 }
 
-/* ns until "left" bytes are filled at the rate of the last interval. */
+/* ns until the rest is filled at the rate of the last interval. */
 static uint64_t sim_watch_interval_of(uint64_t total, uint64_t used, uint64_t before,
 				      uint64_t ago_ns)
 {
@@ -134,7 +134,7 @@ static void sim_watch_sample(struct davy_sim *s, struct davy_sim_device *d)
 	d->sampled = now;
 	d->sampled_ns = s->now_ns;
 	d->next_ns = s->now_ns + (first ? OFTEN_NS : interval(&now, &before, ago_ns));
-	before.host_available = now.host_available; /* it always moves a little */
+	before.host_available = now.host_available; /* it always changes slightly */
 	before.pressure_permille = now.pressure_permille;
 	if (!first && !memcmp(&before, &now, sizeof(now)))
 		return;

@@ -15,7 +15,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of an even number the lower of the two in the middle. */
+/* For an even count, the lower of the two middle values. */
 static uint64_t summary_median(uint64_t *values, size_t count)
 {
 	if (!count)
@@ -24,7 +24,7 @@ static uint64_t summary_median(uint64_t *values, size_t count)
 	return values[(count - 1) / 2];
 }
 
-/* Room for the values of all traces, of which there are three kinds. */
+/* Three kinds of values of all traces. */
 struct values {
 	uint64_t *ratio, *lead, *possible;
 	size_t ratios, leads, possibles;
@@ -35,7 +35,7 @@ static bool summary_counts(const struct davy_case *of, uint32_t class)
 	return of->failed && (class == DAVY_CLASS_NONE || of->label.class == class);
 }
 
-/* DAVY_CLASS_NONE: all of them. */
+/* DAVY_CLASS_NONE: all classes. */
 static void tally(const struct davy_cases *cases, const struct davy_score *scores, size_t stride,
 		  uint32_t class, struct values *v, struct davy_score_sum *t)
 {
@@ -106,7 +106,7 @@ uint64_t davy_false_per_day_milli(const struct davy_summary *sum)
 	return (uint64_t)((unsigned __int128)DAY_NS * 1000 * sum->false_benign / sum->benign_ns);
 }
 
-/* Of two medians, nanoseconds apart is noise; with more foreseen they are of other traces. */
+/* Ignores nanoseconds; with more foreseen failures the medians are not comparable. */
 static bool class_worse(const struct davy_score_sum *a, const struct davy_score_sum *b)
 {
 	if (a->foreseen != b->foreseen)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scenarios: what a simulated host goes through. A row in synth.c and a function in the file of its
- * family (synth_NAME.c), made of actors. Lead times and shapes are those of field reports, each
- * jittered from half to twice; what a comment calls a report is an incident somebody posted.
+ * Scenarios of a simulated host. Each is a row in scenarios.c and a function, built of actors, in
+ * the file of its family (synth_NAME.c). Lead times and shapes are from field reports, varied from
+ * half to twice. An id such as amd-vk-002 is an incident of INCIDENTS.md.
  */
 #ifndef DAVY_SYNTH_H
 #define DAVY_SYNTH_H
@@ -15,7 +15,7 @@ struct davy_scenario {
 	const char *name;
 	const char *what;
 	uint32_t class;	 /* enum davy_log_class of its failure; DAVY_CLASS_NONE: benign */
-	uint32_t calm_s; /* ordinary work before it begins; of a benign one, all of it */
+	uint32_t calm_s; /* normal work before the failure; the whole of a benign one */
 	void (*build)(struct davy_sim *s, uint64_t arg);
 	uint64_t arg;
 };
@@ -23,33 +23,30 @@ struct davy_scenario {
 extern const struct davy_scenario davy_scenarios[];
 extern const size_t davy_scenario_count;
 
-/* NULL: there is none of this name. */
+/* NULL: unknown name. */
 const struct davy_scenario *davy_scenario_find(const char *name);
-/* A benign one of many hours. */
+/* A benign scenario of many hours. */
 bool davy_scenario_is_day(const struct davy_scenario *scenario);
 
-/*
- * Makes the trace and its label beside it. "calm_ns": 0, as the scenario has it. -errno; what is
- * unfinished is removed.
- */
+/* Writes a trace and its label. "calm_ns" 0: the scenario's. -errno: incomplete files removed. */
 int davy_synth_write(const struct davy_scenario *scenario, uint64_t seed, uint64_t calm_ns,
 		     const char *trace_path);
 
-/* The same into a function, for tests; *ret_label is filled. */
+/* The same for tests: events go to a function; fills *ret_label. */
 int davy_synth_run(const struct davy_scenario *scenario, uint64_t seed, uint64_t calm_ns,
 		   davy_sim_put put, void *arg, struct davy_label *ret_label);
 
-/* Devices and engines (synth_parts.c). A timeout of 0: the one of a kernel, old or new. */
+/* Devices and engines (synth_parts.c). Timeout 0: that of an old or a new kernel. */
 struct davy_sim_device *davy_synth_dgpu(struct davy_sim *s, uint64_t timeout_ns);
 struct davy_sim_device *davy_synth_apu(struct davy_sim *s, uint64_t timeout_ns);
 struct davy_sim_device *davy_synth_gpu(struct davy_sim *s, uint64_t timeout_ns); /* either */
 struct davy_sim_device *davy_synth_intel(struct davy_sim *s, bool xe);
 struct davy_sim_device *davy_synth_nvidia(struct davy_sim *s, uint32_t bus);
 
-/* A llama-server or an Ollama runner with a model that takes "share" permille of the memory. */
+/* A llama-server or an Ollama runner; its model uses "share" permille of the memory. */
 struct davy_sim_process *davy_synth_engine(struct davy_sim *s, struct davy_sim_device *d,
 					   enum davy_backend backend, uint32_t share_permille);
-/* The compositor: a client of the device with a ring of its own, and no engine. */
+/* The compositor: a client of the device with its own ring. */
 struct davy_sim_process *davy_synth_desktop(struct davy_sim *s, struct davy_sim_device *d);
 
 /* Chats: jobs far below the timeout. */
@@ -57,17 +54,17 @@ struct davy_sim_load *davy_synth_chat(struct davy_sim *s, struct davy_sim_proces
 struct davy_sim_pace davy_synth_pace(struct davy_sim *s, const struct davy_sim_process *p);
 extern const struct davy_sim_habit davy_synth_chats;
 
-/* When the calm is over. */
+/* The end of the calm. */
 uint64_t davy_synth_when(const struct davy_sim *s);
 
-/* "p" ends with the status in so long. */
+/* "p" ends with the status after "in_ns". */
 void davy_synth_end_later(struct davy_sim *s, struct davy_sim_process *p, uint64_t in_ns,
 			  int32_t status);
 
-/* A timed_out: the driver resets the ring, the engine loses its device and mostly dies of it. */
+/* A timed_out: the driver resets the ring; the engine loses its device and usually dies. */
 void davy_synth_lost_by_timeout(struct davy_sim *s, struct davy_sim_load *l);
 
-/* A reset of the whole device that ends in "in_ns"; every engine on it loses it then. */
+/* A reset of the whole device that ends after "in_ns"; all its engines lose it. */
 void davy_synth_reset_device(struct davy_sim *s, struct davy_sim_device *d, uint64_t in_ns,
 			     int32_t result);
 

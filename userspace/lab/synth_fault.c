@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_fault, and what comes of one: retry faults that become more until one cannot be served, a
- * fault 2 to 60 s before the MES fails (amd-pf-005), a discovery child that faults before the
- * runner dies (amd-ri-004), a runner that dies again and again, a device that may not be opened
- * (amd-dm-002), faults that only the IOMMU sees (amd-io-003: wrong output).
+ * page_fault and related failures: retry faults that become more frequent until one cannot be
+ * served; a fault 2 to 60 s before the MES fails (amd-pf-005); a discovery child that faults before
+ * the runner dies (amd-ri-004); a runner that dies repeatedly; a device that cannot be opened
+ * (amd-dm-002); faults that only the IOMMU sees (amd-io-003: wrong output).
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static uint64_t fault_address(struct davy_sim *s)
 	return 0x7f0000000000 + davy_sim_between(s, 0, 1 << 20) * 4096;
 }
 
-/* n[0]: milli-faults a step, a third more each second or so; n[1]: what is left over. */
+/* n[0]: milli-faults a step, a third more each second or so; n[1]: remainder. */
 static uint64_t fault_more(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
@@ -78,7 +78,7 @@ static uint64_t fault_first(struct davy_sim *s, struct davy_sim_actor *a)
 	return 0;
 }
 
-/* Argument: at most so many seconds from the fault to the first failure of the MES. */
+/* Argument: most seconds from the fault to the first failure of the MES. */
 void davy_synth_fault_then_mes(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_synth_gpu(s, 0);
@@ -89,7 +89,7 @@ void davy_synth_fault_then_mes(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, fault_first, p, davy_synth_when(s))->n[1] = arg * DAVY_S;
 }
 
-/* The child looks for devices, faults and aborts; the runner loads, and dies at its first graph. */
+/* The discovery child faults and aborts; the runner loads, and dies at its first graph. */
 static uint64_t fault_discover(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_device *d = a->of;
@@ -129,7 +129,7 @@ void davy_synth_discovery_fault(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, fault_discover, d, davy_synth_when(s));
 }
 
-/* Started again by its supervisor, it dies as before; the third death is the failure. */
+/* Dies again after each restart by its supervisor; the third death is the failure. */
 static uint64_t die_again(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_device *d = a->of;
@@ -155,7 +155,7 @@ void davy_synth_crash_loop(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, die_again, davy_synth_gpu(s, 0), davy_synth_when(s));
 }
 
-/* The service's user may not open the node: the engine works on the CPU, and says nothing of it. */
+/* The service's user cannot open the node: the engine silently works on the CPU. */
 static uint64_t refuse_node(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The card itself: memory errors, an SMU that does not answer (amd-oor-001: 9 s), a link that
- * worsens until the device is gone, NVIDIA's Xid 13 before 31 (nv-004: 51 s), ECC before 48.
+ * The card: memory errors; an SMU that does not answer (amd-oor-001: 9 s); a link that degrades
+ * until the device is lost; NVIDIA's Xid 13 before 31 (nv-004: 51 s); ECC errors before Xid 48.
  */
 #include "lab/scenarios.h"
 
@@ -13,7 +13,7 @@ static uint64_t wear_out(struct davy_sim *s, struct davy_sim_actor *a)
 	if (!a->stage++)
 		a->n[0] = davy_sim_between(s, 3, 7);
 	davy_sim_cause(s);
-	if (a->stage <= a->n[0]) { /* pages are retired, more and more */
+	if (a->stage <= a->n[0]) { /* ever more pages are retired */
 		if (a->stage == 2)
 			davy_sim_sign(s, s->now_ns);
 		davy_sim_log(s, DAVY_LOG_RAS_PAGES, p->device, NULL, 0);
@@ -86,7 +86,7 @@ static void lose_device(struct davy_sim *s, struct davy_sim_process *p)
 	davy_sim_exit(s, p, DAVY_STATUS_ABORT);
 }
 
-/* Corrected errors come ever closer, then one that is not. */
+/* Ever more frequent corrected errors, then an uncorrected one. */
 static uint64_t link_worsens(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
@@ -185,7 +185,7 @@ void davy_synth_xid(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, shader_then_fault, cuda(s), davy_synth_when(s));
 }
 
-/* A row is remapped, another error is contained, the next is not. */
+/* A row is remapped, another error is contained, the next one is not. */
 static uint64_t ecc(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	switch (a->stage++) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oom_gtt_host: a device that lives on the host's memory takes the last of it (amd-vk-015: 530 MB
- * of 128 GB were left), or a card that is put to sleep moves its VRAM there (amd-rpm-001).
- * host_crash: workers that hang (amd-svm-010: 125 s before the first hung task, amd-svm-009: 245),
- * warnings of the driver, heat.
+ * oom_gtt_host: a device that uses host memory takes the last of it (amd-vk-015: 530 MB of 128 GB
+ * were left), or a card that suspends moves its VRAM there (amd-rpm-001). host_crash: workers that
+ * hang (amd-svm-010: 125 s before the first hung task, amd-svm-009: 245), driver warnings, heat.
  */
 #include "lab/scenarios.h"
 
 #define STEP_NS	     (100 * DAVY_MS)
-#define LOW_PERMILLE 80 /* of the host's memory: the sign, as INCIDENTS has it */
+#define LOW_PERMILLE 80 /* of the host's memory: the precursor, see INCIDENTS */
 
 static void press(struct davy_sim *s)
 {
@@ -32,7 +31,7 @@ static void out_of_memory(struct davy_sim *s, struct davy_sim_process *victim)
 	davy_synth_end_later(s, victim, 30 * DAVY_MS, DAVY_STATUS_KILL);
 }
 
-/* n[0]: bytes a step, of GTT and of the host's in turn; the last of it goes slowly, by reclaim. */
+/* n[0]: bytes a step, GTT and host memory in turn; slow at the end, because of reclaim. */
 static uint64_t eat(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
@@ -52,7 +51,7 @@ static uint64_t eat(struct davy_sim *s, struct davy_sim_actor *a)
 	return 0;
 }
 
-/* Argument: in how many seconds the rest of the memory is taken. */
+/* Argument: seconds until the rest of the memory is used. */
 void davy_synth_uma(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_synth_apu(s, 0);
@@ -70,7 +69,7 @@ static uint64_t suspend_card(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
 
-	davy_sim_sign(s, s->now_ns); /* more is in VRAM than the host has left */
+	davy_sim_sign(s, s->now_ns); /* VRAM use exceeds the host's free memory */
 	davy_sim_move_out(s, s->process[1].pid, p, a->n[0]);
 	press(s);
 	if (davy_sim_host_available(s) > 300 * DAVY_MIB)
@@ -156,7 +155,7 @@ void davy_synth_driver_warnings(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, warn, d, davy_synth_when(s));
 }
 
-/* Throttled more and more often, then the driver's last word. */
+/* Ever more frequent throttling, then the driver's shutdown message. */
 static uint64_t heat(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_device *d = s->device;

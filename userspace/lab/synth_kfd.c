@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ROCm: no DRM scheduler sees its jobs, and no timeout ends them. Restore workers that hog a CPU,
- * doubling (amd-svm-006: 40 s before the page fault), restores that fail (amd-svm-008: 81 s), SVM
- * over its limit (amd-svm-005: 60 s), queues that retire nothing (amd-hang-002: eight minutes
- * before the driver noticed), a MES that does not answer (amd-gr-001).
+ * ROCm: its jobs have no DRM scheduler and no timeout. Restore workers that hog a CPU, doubling
+ * (amd-svm-006: 40 s before the page fault); restores that fail (amd-svm-008: 81 s); SVM over its
+ * limit (amd-svm-005: 60 s); queues without progress (amd-hang-002: eight minutes before the driver
+ * noticed); a MES that does not answer (amd-gr-001).
  */
 #include "lab/scenarios.h"
 
@@ -117,7 +117,7 @@ void davy_synth_svm_limit(struct davy_sim *s, uint64_t arg)
 	rocm(s, over_limit, 800);
 }
 
-/* Busy, and no token; the driver learns of it when it wants something of the queue. */
+/* Busy without a token; the driver notices at its next request to the queue. */
 static uint64_t fall_silent(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
@@ -146,7 +146,7 @@ void davy_synth_silent_hang(struct davy_sim *s, uint64_t arg)
 	rocm(s, fall_silent, 600);
 }
 
-/* Asked every 2 s (MES_TIMEOUT), then the GPU is reset. */
+/* A request every 2 s (MES_TIMEOUT), then the GPU is reset. */
 static uint64_t mes_fails(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;

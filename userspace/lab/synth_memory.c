@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oom_vram. The order is that of TTM: VRAM fills, heaps say -ENOSPC and buffers are moved out, no
- * placement is left (-ENOMEM), the ioctl fails, the engine throws and dies. ROCm has no eviction of
- * its own: the limit refuses. The sign is there when a tenth of the VRAM is left while it fills.
+ * oom_vram, in the order of TTM: VRAM fills, heaps return -ENOSPC and buffers are evicted, no
+ * placement is left (-ENOMEM), the ioctl fails, the engine throws and dies. ROCm does not evict:
+ * its limit refuses. The precursor: a tenth of the VRAM is left while it fills.
  */
 #include "lab/scenarios.h"
 
@@ -30,7 +30,7 @@ static void next_stage(struct davy_sim *s, struct davy_sim_actor *a, uint64_t la
 	a->n[2] = s->now_ns + lasts_ns;
 }
 
-/* n[0]: bytes a step; n[3]: bytes that wait to be taken in one go, as a KV cache grows. */
+/* n[0]: bytes a step; n[3]: bytes collected for one allocation, as a KV cache grows. */
 static void synth_memory_fill(struct davy_sim *s, struct davy_sim_actor *a,
 			      struct davy_sim_process *p)
 {
@@ -46,7 +46,7 @@ static void synth_memory_fill(struct davy_sim *s, struct davy_sim_actor *a,
 		davy_sim_sign(s, s->now_ns);
 }
 
-/* What finds no room goes to GTT, or pushes out what is older; more and more often. */
+/* Allocations go to GTT, or evict older buffers, ever more often. */
 static void overflow(struct davy_sim *s, struct davy_sim_actor *a, struct davy_sim_process *p)
 {
 	uint64_t whole_ns = a->n[2] - a->n[1], passed_ns = s->now_ns - a->n[1];
@@ -56,7 +56,7 @@ static void overflow(struct davy_sim *s, struct davy_sim_actor *a, struct davy_s
 	davy_sim_move_out(s, p->pid, p, a->n[0] / 2 * tries / 8);
 	davy_sim_hot_fact(s, DAVY_FACT_VRAM_SPILL, p, a->n[0], 1);
 	p->client.gtt += a->n[0] / 2;
-	p->client.vram += left_of(s, p->device); /* what is freed is taken at once */
+	p->client.vram += left_of(s, p->device); /* freed memory is used at once */
 }
 
 static void memory_refuse(struct davy_sim *s, struct davy_sim_process *p)
@@ -91,13 +91,13 @@ static uint64_t leak(struct davy_sim *s, struct davy_sim_actor *a)
 	return s->now_ns + STEP_NS;
 }
 
-/* Bytes a step so that it is full after some minutes. */
+/* Bytes a step that fill it in some minutes. */
 static uint64_t rate(struct davy_sim *s, const struct davy_sim_device *d)
 {
 	return left_of(s, d) / (davy_sim_around(s, 150 * DAVY_S) / STEP_NS);
 }
 
-/* Argument: MiB that are taken at once; 0: what comes. */
+/* Argument: MiB of one allocation; 0: any size. */
 void davy_synth_vram_leak(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_synth_dgpu(s, 0);
@@ -151,7 +151,7 @@ void davy_synth_rocm_full(struct davy_sim *s, uint64_t arg)
 	a->n[4] = 256 * DAVY_MIB;
 }
 
-/* amd-ttm-001: leaked buffers are told of for hours, amd-oom-001: submissions fail for 40 s. */
+/* amd-ttm-001: leaked buffers are logged for hours; amd-oom-001: submissions fail for 40 s. */
 static uint64_t flood(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;

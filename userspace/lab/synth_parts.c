@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What scenarios are made of: graphics cards, engines, their work, and how they lose their device.
- */
+/* Parts of scenarios: graphics cards, engines, their work, and the loss of their device. */
 #include <assert.h>
 #include <string.h>
 
@@ -81,7 +80,7 @@ struct davy_sim_device *davy_synth_apu(struct davy_sim *s, uint64_t timeout_ns)
 		   s->host_total / 4 * 3, timeout_ns);
 	d->memory.flags = DAVY_MEMORY_SHARED;
 	d->vram_other =
-		d->memory.vram_total / 10 * 9; /* a carve-out is mostly full, and that is well */
+		d->memory.vram_total / 10 * 9; /* a carve-out is usually full, which is normal */
 	return d;
 }
 

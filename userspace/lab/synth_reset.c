@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A first sign, and the fatal one later: a ring reset that succeeded (amd-vk-002: 8 min 20 s,
- * amd-vk-004: 3 s), a fence fallback timer (amd-vk-002: 7 min), an i915 fence that expires (int-
- * i915-001: 8 s), an engine reset of xe (int-xe-001: 63 s from ccs to bcs).
+ * A precursor before the fatal event: a ring reset that succeeded (amd-vk-002: 8 min 20 s,
+ * amd-vk-004: 3 s), a fence fallback timer (amd-vk-002: 7 min), an i915 fence that expires
+ * (int-i915-001: 8 s), an engine reset of xe (int-xe-001: 63 s from ccs to bcs).
  */
 #include <string.h>
 
 #include "lab/scenarios.h"
 
-/* Its job sticks now, and is fatal at its timeout. */
+/* Its job hangs now; its timeout is fatal. */
 static void stick_for_good(struct davy_sim *s, struct davy_sim_load *l)
 {
 	l->stick = true;
@@ -22,7 +22,7 @@ static uint64_t stick_later(struct davy_sim *s, struct davy_sim_actor *a)
 	return 0;
 }
 
-/* The next one to die is the other engine of the device. */
+/* The other engine of the device dies next. */
 static void first_reset(struct davy_sim *s, struct davy_sim_load *l)
 {
 	struct davy_sim_process *p = l->p;
@@ -51,7 +51,7 @@ static uint64_t stick_first(struct davy_sim *s, struct davy_sim_actor *a)
 	return 0;
 }
 
-/* Argument: ms between the two. */
+/* Argument: ms between the two resets. */
 void davy_synth_second_reset(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_synth_dgpu(s, 2 * DAVY_S);
@@ -97,7 +97,7 @@ static uint64_t expire(struct davy_sim *s, struct davy_sim_actor *a)
 	struct davy_sim_process *p = l->p;
 	struct davy_event ev;
 
-	if (!a->stage++) { /* nothing is told of it for CONFIG_DRM_I915_FENCE_TIMEOUT, 10 s */
+	if (!a->stage++) { /* not reported before CONFIG_DRM_I915_FENCE_TIMEOUT, 10 s */
 		davy_sim_cause(s);
 		l->stick = true;
 		davy_sim_ask(s, l);
@@ -154,7 +154,7 @@ static uint64_t engines_die(struct davy_sim *s, struct davy_sim_actor *a)
 	return 0;
 }
 
-/* The queue goes on with the next job. */
+/* The queue continues with the next job. */
 static void ccs_reset(struct davy_sim *s, struct davy_sim_load *l)
 {
 	struct davy_sim_process *p = l->p;

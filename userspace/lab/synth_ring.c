@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ring_timeout: a job outlasts its queue's timeout. By a prompt whose jobs grow with the depth
- * (ollama #17870: 120,094 tokens at ubatch 512 under 2 s; #26447: 67k), by a job that never ends,
- * or by a compositor's job that does not get its turn. The sign is there when a job of the fatal
- * series has run for an eighth of its timeout.
+ * ring_timeout: a job exceeds its queue's timeout: a prompt whose jobs grow with the depth (ollama
+ * #17870: 120,094 tokens at ubatch 512 under 2 s; #26447: 67k), a job that never ends, or a
+ * compositor's job that does not run. The precursor: a job of the fatal series has run for an
+ * eighth of its timeout.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static struct davy_sim_pace pace_to(struct davy_sim *s, uint64_t timeout_ns, uin
 	return pace;
 }
 
-/* The prompt that kills comes, if need be after the answer that is under way. */
+/* Sends the fatal prompt, after the current answer if there is one. */
 static uint64_t ask_deep(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_load *l = a->of;
@@ -116,8 +116,7 @@ void davy_synth_decode_hang(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, stick, l, davy_synth_when(s));
 }
 
-/* amd-gr-003: the compositor's job times out, its ring's reset fails after 2.2 s, the GPU is reset.
- */
+/* amd-gr-003: the compositor's job times out, the ring reset fails after 2.2 s, a GPU reset. */
 static uint64_t starve(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;

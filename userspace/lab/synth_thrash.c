@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * eviction_thrash: nothing fails, and nothing gets done. Two tenants push each other out (amd-
- * ev-005), a model that fills the VRAM works out of GTT (amd-ev-003: 14.6 GB of it in the first
- * request, 42 to 18 tokens/s), KFD's queues are stopped and restored in turn. The failure is the
- * moment when an engine has lost two thirds of its speed (half of it, where it spills).
+ * eviction_thrash: no error, but little progress. Two tenants evict each other (amd-ev-005); a
+ * model that fills the VRAM works from GTT (amd-ev-003: 14.6 GB of it in the first request, 42 to
+ * 18 tokens/s); KFD's queues are evicted and restored in turn. The failure is the moment when an
+ * engine has lost two thirds of its speed (half of it for a spill).
  */
 #include "lab/scenarios.h"
 
@@ -20,7 +20,7 @@ static void slow_down(struct davy_sim *s, uint32_t permille)
 		davy_sim_sign(s, s->now_ns);
 }
 
-/* One moves the other out to be back itself; more each time. n[0]: bytes a second, n[1]: turns. */
+/* Each evicts the other, ever more. n[0]: bytes a second, n[1]: turns. */
 static uint64_t ping_pong(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *one = &s->process[a->n[1] % 2];
@@ -50,7 +50,7 @@ static uint64_t overcommit(struct davy_sim *s, struct davy_sim_actor *a)
 	(void)a;
 	davy_sim_cause(s);
 	p->client.vram += p->device->memory.vram_total - davy_sim_vram_used(s, p->device);
-	p->client.gtt += DAVY_GIB; /* what found no place */
+	p->client.gtt += DAVY_GIB; /* what did not fit */
 	p->client.evicted += DAVY_GIB;
 	pong = davy_sim_add_actor(s, ping_pong, NULL, s->now_ns + STEP_NS);
 	pong->n[0] = 8 * DAVY_MIB;
@@ -58,7 +58,7 @@ static uint64_t overcommit(struct davy_sim *s, struct davy_sim_actor *a)
 	return 0;
 }
 
-/* The first two processes are the tenants, theirs the first two loads. */
+/* The first two processes and loads are the tenants'. */
 void davy_synth_ping_pong(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_synth_dgpu(s, 0);

@@ -75,7 +75,7 @@ static int synth_make(const struct davy_scenario *scenario, uint64_t seed, const
 	if (!err)
 		err = davy_synth_write(scenario, seed, o->calm_ns, path);
 	if (err)
-		davy_log("'%s': cannot be made: %s", err == -ENAMETOOLONG ? o->out : path,
+		davy_log("'%s' cannot be created: %s", err == -ENAMETOOLONG ? o->out : path,
 			 strerror(-err));
 	return err;
 }
@@ -89,17 +89,17 @@ static int synth(const char *word, const struct options *o)
 	for (size_t i = 0; i < davy_scenario_count; i++)
 		kinds += synth_belongs(&davy_scenarios[i], word);
 	if (!kinds) {
-		davy_log("there is no scenario '%s'; 'davylamp trace scenarios' lists them", word);
+		davy_log("unknown scenario '%s'; 'davylamp trace scenarios' lists them", word);
 		return DAVY_EXIT_USAGE;
 	}
 	if (synth_is_file(o->out) && kinds * o->count != 1) {
-		davy_log("--out '%s': several traces want a folder", o->out);
+		davy_log("--out '%s': several traces need a folder", o->out);
 		return DAVY_EXIT_USAGE;
 	}
 	if (!synth_is_file(o->out))
 		err = davy_make_dirs(o->out);
 	if (err)
-		davy_log("'%s': cannot be made: %s", o->out, strerror(-err));
+		davy_log("'%s' cannot be created: %s", o->out, strerror(-err));
 	davy_progress_begin(&progress, "traces", kinds * o->count);
 	for (size_t i = 0; i < davy_scenario_count && !err; i++) {
 		if (!synth_belongs(&davy_scenarios[i], word))
@@ -160,9 +160,8 @@ int davy_verb_synth(int argc, char **argv)
 	if (first + 1 == argc && !strcmp(argv[first], "scenarios"))
 		return scenarios(o.json);
 	if (first + 2 != argc || strcmp(argv[first], "synth") != 0 || !o.out) {
-		davy_log(
-			"'davylamp trace scenarios', 'davylamp trace synth SCENARIO --out DIR', or "
-			"'davylamp trace discovery -- COMMAND'");
+		davy_log("expected 'davylamp trace scenarios', 'davylamp trace synth SCENARIO "
+			 "--out DIR' or 'davylamp trace discovery -- COMMAND'");
 		return DAVY_EXIT_USAGE;
 	}
 	return synth(argv[first + 1], &o);

@@ -23,19 +23,21 @@
 static const char usage[] =
 	"usage: davylamp tune [OPTIONS] TRACE|DIR...\n"
 	"\n"
-	"Replays traces, scores the alarms against their labels (failures foreseen, lead\n"
-	"time, false alarms), and looks for thresholds that are better and nowhere worse.\n"
-	"A trace without a label is scored by the failure that its events show.\n"
+	"Replays traces and scores the alarms against the labels: failures foreseen, lead\n"
+	"time, false alarms. Then searches for thresholds that are better in one respect\n"
+	"and worse in none. Without a label, a trace is scored by the failure in its\n"
+	"events.\n"
 	"\n"
-	"  --policy FILE      thresholds to begin with (default: those built in)\n"
-	"  --grid KEY=V1,V2   try these values, and no others; may be given again\n"
-	"  --score-only       do not look for better ones\n"
-	"  --apply            write what was found to STATE/hazards.conf\n"
-	"  --state DIR        where that is (/var/lib/davylamp)\n"
-	"  --config DIR       hazards.conf of this host, which wins (/etc/davylamp)\n"
-	"  --jobs N           traces replayed at once (default: as many as CPUs)\n"
+	"  --policy FILE      start from these thresholds (default: the built-in ones)\n"
+	"  --grid KEY=V1,V2   try only these values; may be repeated\n"
+	"  --score-only       do not search\n"
+	"  --apply            write the result to STATE/hazards.conf\n"
+	"  --state DIR        state directory (/var/lib/davylamp)\n"
+	"  --config DIR       the administrator's hazards.conf, which takes precedence\n"
+	"                     (/etc/davylamp)\n"
+	"  --jobs N           parallel replays (default: number of CPUs)\n"
 	"  --json             one JSON object\n"
-	"  -h, --help         this text\n";
+	"  -h, --help         print this text\n";
 
 #define GRIDS_MAX 64
 
@@ -88,12 +90,12 @@ static int tune_parse(int argc, char **argv, struct options *o)
 	if (first <= 0)
 		return first;
 	if (o->apply && o->score_only) {
-		davy_log("--apply writes what was found; with --score-only nothing is looked for");
+		davy_log("--apply and --score-only exclude each other");
 		return -DAVY_EXIT_USAGE;
 	}
 	if (first < argc)
 		return first;
-	davy_log("which traces? 'davylamp tune DIR'; 'davylamp trace synth all --out DIR' makes "
+	davy_log("expected traces: 'davylamp tune DIR'; 'davylamp trace synth all --out DIR' makes "
 		 "some");
 	return -DAVY_EXIT_USAGE;
 }
@@ -109,9 +111,9 @@ static bool add_values(struct davy_search *search, int key, const char *grid, ch
 		if (!err)
 			continue;
 		davy_log("--grid '%s': '%s' %s, expected %s; see davylamp.conf(5)", grid, word,
-			 wrong		  ? "is no value"
+			 wrong		  ? "is not a value"
 			 : err == -ERANGE ? "is out of its range"
-			 : err == -EINVAL ? "is not in order with the other values"
+			 : err == -EINVAL ? "conflicts with the other values"
 					  : "is one too many",
 			 davy_config_value_form(unit));
 		return false;
@@ -140,7 +142,7 @@ static bool read_grid(struct davy_search *search, const char *grid)
 	return add_values(search, key, grid, values);
 }
 
-/* The agent reads people's file after ours. */
+/* The agent reads the administrator's file after ours. */
 static void tell_shadowed(const struct davy_search *search, const struct options *o)
 {
 	char path[PATH_MAX], list[1024];
@@ -150,14 +152,13 @@ static void tell_shadowed(const struct davy_search *search, const struct options
 			  : davy_tune_shadowed(search, path, list, sizeof(list));
 
 	if (err == -EBADMSG)
-		davy_log(
-			"'%s' and what was found do not go together: an agent that has both leaves "
-			"the latter out",
-			path);
+		davy_log("'%s' and the result are not compatible: an agent with both ignores the "
+			 "result",
+			 path);
 	else if (err)
 		davy_log("'%s': %s", path, strerror(-err));
 	else if (list[0])
-		davy_log("'%s' sets otherwise, and wins: %s", path, list);
+		davy_log("'%s' takes precedence with other values: %s", path, list);
 }
 
 static int tune_apply(const struct davy_search *search, const struct davy_cases *cases,
@@ -169,7 +170,7 @@ static int tune_apply(const struct davy_search *search, const struct davy_cases 
 	int err = n < 0 || (size_t)n >= sizeof(path) ? -ENAMETOOLONG : 0;
 
 	if (!search->taken_count) {
-		davy_log("nothing better was found; '%s' stays as it is", path);
+		davy_log("no better values found; '%s' is unchanged", path);
 		return DAVY_EXIT_NOTHING;
 	}
 	while (sources[count])
@@ -179,12 +180,12 @@ static int tune_apply(const struct davy_search *search, const struct davy_cases 
 	if (!err)
 		err = davy_tune_apply(search, cases, path, sources, count);
 	if (err == -EEXIST)
-		davy_log("'%s' was not written by tune, and is left alone; move it away first",
+		davy_log("'%s' was not written by tune; nothing is changed; move it away first",
 			 path);
 	else if (err)
 		davy_log("'%s': %s", path, strerror(-err));
 	else
-		davy_log("'%s' written; SIGHUP lets a running agent read it", path);
+		davy_log("'%s' is written; SIGHUP makes a running agent read it", path);
 	if (!err)
 		tell_shadowed(search, o);
 	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
