@@ -3,9 +3,9 @@
 
 #include "agent/act/units.h"
 
-#define TICK_US	     100000  /* ten map reads a second are microseconds */
-#define TICK_BUSY_US 50000   /* a job runs: a quarter of a 2 s timeout is 500 ms */
-#define TICK_REST_US 2000000 /* nothing runs */
+#define TICK_US	     100000		 /* ten map reads a second are microseconds */
+#define TICK_BUSY_US 50000		 /* a job runs: a quarter of a 2 s timeout is 500 ms */
+#define TICK_REST_US ((uint64_t)2000000) /* nothing runs */
 #define NEWS_NS	     (5 * DAVY_NS_PER_S)
 
 /* Engines, and processes that are still looked at. */
