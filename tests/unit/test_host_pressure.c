@@ -156,7 +156,7 @@ static void vram_that_finds_no_room_at_a_suspend_is_noted(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 	with(28 * GIB, 0, S); /* seven tenths are 19.6 */
 	assert_int_equal(last()->level, 1);
-	assert_string_equal(last()->detail, "suspend");
+	assert_int_equal(last()->form, DAVY_FORM_SUSPEND);
 	assert_int_equal(last()->observed, 20 * GIB);
 	with(2 * GIB, 500, S); /* and nothing worse: it is a note */
 	assert_int_equal(highest(DAVY_HZ_HOST_PRESSURE), 1);
