@@ -17,7 +17,7 @@ static const struct {
 	const char *what;
 } verbs[] = {
 	{ "run", davy_verb_run, "run the agent: watch GPU drivers and engines, and act" },
-	{ "exec", davy_verb_exec, "start an engine on a safe backend" },
+	{ "exec", NULL, "start an engine on a safe backend" },
 	{ "status", davy_verb_status, "show what the running agent sees" },
 	{ "probe", davy_verb_probe, "test whether a GPU or an engine works" },
 	{ "doctor", NULL, "find out why an engine does not use its GPU" },
@@ -36,6 +36,7 @@ static const struct program {
 	int first;		 /* index in argv of the first argument that it gets */
 	const char *name;
 } programs[] = {
+	{ "exec", NULL, 2, "davylamp-exec" },
 	{ "doctor", NULL, 2, "davylamp-doctor" },
 	{ "trace", "discovery", 3, "davylamp-trace" },
 	{ "trace", "scenarios", 2, LAB },

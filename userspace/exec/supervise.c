@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/supervise.h"
+#include "exec/supervise.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "lib/log.h"
 #include "lib/message.h"
 #include "lib/text.h"
-#include "cli/supervisor.h"
+#include "exec/supervisor.h"
 
 /* After the engine's end: how long to wait for the agent's order. */
 #define VERDICT_MS 10000

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lib/text.h"
-#include "cli/exec_case.h"
-#include "cli/verbs.h"
+#include "exec/exec_case.h"
+#include "verb/verb.h"
 
 #define SHOWN 900 /* davy_log() has 1 kB */
 

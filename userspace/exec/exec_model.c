@@ -15,7 +15,7 @@
 #include "engines/gguf.h"
 #include "lib/file.h"
 #include "sensors/proc/ollama_name.h"
-#include "cli/exec_case.h"
+#include "exec/exec_case.h"
 
 #define FILES_MAX   1024
 #define FIT_CONTEXT 4096 /* llama.cpp's --fit-ctx: the smallest context that it chooses */

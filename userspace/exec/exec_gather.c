@@ -9,8 +9,8 @@
 #include "sensors/proc/engine_parts.h"
 #include "sensors/gpu/host_memory.h"
 #include "store/ledger.h"
-#include "cli/exec_case.h"
-#include "cli/verbs.h"
+#include "exec/exec_case.h"
+#include "verb/verb.h"
 
 /* Sanitizes untrusted text. */
 static const char *exec_gather_safe(char buf[512], const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/exec_options.h"
+#include "exec/exec_options.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "lib/options.h"
 #include "lib/text.h"
 #include "store/learned.h"
-#include "cli/verbs.h"
+#include "verb/verb.h"
 
 #define RESERVE_MIB 512
 

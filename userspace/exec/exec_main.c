@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * 'davylamp exec': gathers facts, calls one pure function that decides (choice.h), turns the
- * decision into environment and arguments, and prints them or starts the engine.
+ * davylamp-exec, the program of 'davylamp exec': gathers facts, calls one pure function that
+ * decides (choice.h), turns the decision into environment and arguments, and prints them or starts
+ * the engine. It then supervises the engine until its end.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,9 +12,10 @@
 
 #include "act/steer.h"
 #include "act/slots.h"
-#include "cli/exec_case.h"
-#include "cli/supervise.h"
-#include "cli/verbs.h"
+#include "exec/exec_case.h"
+#include "exec/supervise.h"
+#include "lib/standard_fds.h"
+#include "verb/verb.h"
 
 #define SLOTS_LATER "(a temporary folder)"
 
@@ -137,11 +139,14 @@ static int exec_run(struct davy_exec_case *c)
 	return c->choice.refused ? DAVY_EXIT_NOTHING : exec_start(c);
 }
 
-int davy_verb_exec(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	struct davy_exec_case *c = calloc(1, sizeof(*c));
+	struct davy_exec_case *c;
 	int status;
 
+	if (davy_standard_fds_open())
+		return DAVY_EXIT_FAILED; /* no stderr for a message */
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return DAVY_EXIT_FAILED;
 	status = davy_exec_options_read(argc, argv, &c->options);

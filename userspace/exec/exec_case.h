@@ -11,7 +11,7 @@
 #include "engines/tell.h"
 #include "store/learned.h"
 #include "store/policy_file.h"
-#include "cli/exec_options.h"
+#include "exec/exec_options.h"
 
 #define DAVY_EXEC_VARIABLES 64
 

@@ -13,7 +13,7 @@
 
 #include "act/slots.h"
 #include "act/steer.h"
-#include "cli/supervise.h"
+#include "exec/supervise.h"
 
 /* The stages of a planned migration, in their order. */
 enum davy_handover_stage {

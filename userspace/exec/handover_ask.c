@@ -6,7 +6,7 @@
 
 #include "act/probe_run.h"
 #include "lib/log.h"
-#include "cli/supervisor.h"
+#include "exec/supervisor.h"
 
 #define TOKEN_MS 60000 /* the first token may compile shaders */
 #define SLOTS_MS 20000 /* for all slots; a busy one delays it */

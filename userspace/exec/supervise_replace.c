@@ -8,7 +8,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/message.h"
-#include "cli/supervisor.h"
+#include "exec/supervisor.h"
 
 /* Values out of range stay unset. */
 static struct davy_knobs supervise_replace_knobs_of(const json_t *said)

@@ -6,8 +6,8 @@
 
 #include "engines/command.h"
 #include "policy/told.h"
-#include "cli/exec_case.h"
-#include "cli/verbs.h"
+#include "exec/exec_case.h"
+#include "verb/verb.h"
 
 static bool exec_apply_says_nothing(const struct davy_exec_case *c)
 {

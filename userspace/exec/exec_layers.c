@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "lib/message.h"
-#include "cli/exec_case.h"
-#include "cli/verbs.h"
+#include "exec/exec_case.h"
+#include "verb/verb.h"
 
 #define ANSWER_MS 2000
 

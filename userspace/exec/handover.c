@@ -17,7 +17,7 @@
 #include "lib/log.h"
 #include "sensors/gpu/host_memory.h"
 #include "sensors/proc/container_path.h"
-#include "cli/supervisor.h"
+#include "exec/supervisor.h"
 
 #define TICK_US	     50000
 #define LISTEN_MS    60000

@@ -6,7 +6,7 @@
 
 #include "lib/text.h"
 #include "report/choice_text.h"
-#include "cli/exec_case.h"
+#include "exec/exec_case.h"
 
 static void print_word(const char *before, const char *word)
 {

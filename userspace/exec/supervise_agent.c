@@ -8,7 +8,7 @@
 #include "act/watch.h"
 #include "lib/log.h"
 #include "lib/message.h"
-#include "cli/supervisor.h"
+#include "exec/supervisor.h"
 
 #define REGISTER_MS 2000
 
