@@ -103,7 +103,7 @@ int davy_value_undo(const struct davy_intent *intent)
 }
 
 /* Whether a space-separated list has the word. */
-static bool lists(const char *dir, const char *file, const char *word)
+static bool caps_lists(const char *dir, const char *file, const char *word)
 {
 	char path[PATH_MAX], text[512], *at, *rest = text;
 
@@ -117,13 +117,14 @@ static bool lists(const char *dir, const char *file, const char *word)
 }
 
 /* Explains why the cgroup does not have the file. */
-static int absent(const char *mount, const char *dir, enum davy_cap cap, char why[DAVY_REASON_LEN])
+static int caps_absent(const char *mount, const char *dir, enum davy_cap cap,
+		       char why[DAVY_REASON_LEN])
 {
 	char path[PATH_MAX];
 
 	if (davy_root_path(path, sizeof(path), "%s", dir) || access(path, F_OK))
 		return -ENOENT;
-	if (lists(mount, "cgroup.controllers", caps[cap].controller))
+	if (caps_lists(mount, "cgroup.controllers", caps[cap].controller))
 		snprintf(why, DAVY_REASON_LEN,
 			 "the %s controller is not enabled for this cgroup "
 			 "(cgroup.subtree_control above it)",
@@ -226,7 +227,7 @@ int davy_cap_plan(const char *cgroup, enum davy_cap cap, const char *region, uin
 		return -ENAMETOOLONG;
 	memcpy(intent->key, region, strlen(region) + 1);
 	if (!has_file(intent->file))
-		return absent(mount, dir, cap, why);
+		return caps_absent(mount, dir, cap, why);
 	if (!amount)
 		return -EINVAL;
 	err = read_old(mount, cap, intent);

@@ -67,7 +67,7 @@ static bool freeze_tree_ended(const struct stat_line *line)
 	return line->state == 'Z' || line->state == 'X';
 }
 
-static bool halted(const struct stat_line *line)
+static bool freeze_tree_halted(const struct stat_line *line)
 {
 	return line->state == 'T' || line->state == 't';
 }
@@ -223,7 +223,7 @@ static int on_thread(void *arg, uint32_t tid)
 	err = read_stat(path, &line);
 	if (err)
 		return err == -ESRCH ? 0 : err;
-	return !freeze_tree_ended(&line) && !halted(&line) ? -EBUSY : 0;
+	return !freeze_tree_ended(&line) && !freeze_tree_halted(&line) ? -EBUSY : 0;
 }
 
 int davy_tree_stopped(const struct davy_tree *tree)
@@ -254,7 +254,7 @@ int davy_tree_root_stopped(const struct davy_tree *tree)
 			      : freeze_tree_send(
 					&tree->process[0],
 					0); /* a zombie that was not reaped counts as ended */
-	return err ? err : halted(&line);
+	return err ? err : freeze_tree_halted(&line);
 }
 
 void davy_tree_continue(const struct davy_tree *tree)

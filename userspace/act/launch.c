@@ -137,7 +137,7 @@ int davy_launch_start(struct davy_launch *l, const struct davy_engine_wish *wish
 }
 
 /* Kills the rest of its cgroup: the engine of a shell script would outlive the shell. */
-static void gone(struct davy_launched *child)
+static void launch_gone(struct davy_launched *child)
 {
 	child->pid = 0;
 	davy_cgroup_kill(&child->cgroup);
@@ -153,7 +153,7 @@ int davy_launched_reap(struct davy_launched *child, int *ret_status)
 	pid = waitpid(child->pid, ret_status, WNOHANG);
 	if (pid != child->pid && !(pid < 0 && errno == ECHILD))
 		return 0;
-	gone(child);
+	launch_gone(child);
 	return 1;
 }
 

@@ -123,7 +123,7 @@ static enum davy_probe_kind kind_of(const struct davy_probe_end *end, const stru
 	return o->ok ? DAVY_PROBE_HEALTHY : DAVY_PROBE_REPORTED;
 }
 
-static const char *hint(int signal)
+static const char *probe_finding_hint(int signal)
 {
 	if (signal == SIGXCPU)
 		return " (its limit of CPU time)";
@@ -148,7 +148,8 @@ static void what_happened(const struct davy_probe_end *end, const struct output 
 		snprintf(text, size, "exited with status %d", end->exit);
 		break;
 	case DAVY_PROBE_SIGNAL:
-		snprintf(text, size, "killed by SIG%s%s", name ? name : "?", hint(end->signal));
+		snprintf(text, size, "killed by SIG%s%s", name ? name : "?",
+			 probe_finding_hint(end->signal));
 		break;
 	case DAVY_PROBE_TIMEOUT:
 		snprintf(text, size, "hung, killed after %u ms%s", end->ms,

@@ -30,7 +30,7 @@ static void remove_dir(int parent, const char *name)
 }
 
 /* A folder's name begins with the pid of its supervisor. */
-static void sweep(const char *path)
+static void slots_sweep(const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
@@ -52,7 +52,7 @@ int davy_slots_make_dir(const char *base, char *ret_dir, size_t size)
 
 	if (snprintf(path, sizeof(path), "%s/slots", base) < (int)sizeof(path) &&
 	    !davy_make_dirs(path))
-		sweep(path);
+		slots_sweep(path);
 	if (snprintf(ret_dir, size, "%s/slots/%d-XXXXXX", base, (int)getpid()) < (int)size &&
 	    mkdtemp(ret_dir))
 		return 0;

@@ -112,7 +112,7 @@ static int keep_listening(int fd, const union address *address, void *arg)
 }
 
 /* Returns a duplicate; close it soon. */
-static int listening(pid_t pid, uint16_t port)
+static int steer_listening(pid_t pid, uint16_t port)
 {
 	int fd = -1;
 	int found = each_socket(pid, port, keep_listening, &fd);
@@ -263,14 +263,14 @@ static int steer_attach(int fd, uint16_t from_port, uint32_t for_probe, uint32_t
 int davy_steer(pid_t pid, uint16_t port, uint16_t from_port, uint32_t for_probe,
 	       uint32_t for_others)
 {
-	DAVY_FD fd = listening(pid, port);
+	DAVY_FD fd = steer_listening(pid, port);
 
 	return fd < 0 ? fd : steer_attach(fd, from_port, for_probe, for_others);
 }
 
 int davy_steer_end(pid_t pid, uint16_t port)
 {
-	DAVY_FD fd = listening(pid, port);
+	DAVY_FD fd = steer_listening(pid, port);
 
 	if (fd < 0)
 		return fd;

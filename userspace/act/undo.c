@@ -17,7 +17,7 @@
 #define THAW_LOOKS 20
 #define LOOK_NS	   5000000
 
-static int nothing(char why[DAVY_REASON_LEN], const char *text)
+static int undo_nothing(char why[DAVY_REASON_LEN], const char *text)
 {
 	snprintf(why, DAVY_REASON_LEN, "%s", text);
 	return 1;
@@ -47,14 +47,14 @@ static int undo_thaw(int dir_fd, const struct davy_intent *intent, char why[DAVY
 	int err = davy_cgroup_wants_frozen(dir_fd);
 
 	if (!err)
-		return nothing(why, "not frozen");
+		return undo_nothing(why, "not frozen");
 	if (err > 0 && intent->old_value[0] == '1')
-		return nothing(why, "it was frozen by others before");
+		return undo_nothing(why, "it was frozen by others before");
 	if (err > 0)
 		err = davy_cgroup_freeze(dir_fd, false);
 	if (!err)
 		err = see_thawed(dir_fd);
-	return err == -ENODEV ? nothing(why, "its cgroup was removed") : err;
+	return err == -ENODEV ? undo_nothing(why, "its cgroup was removed") : err;
 }
 
 static int undo_go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
@@ -63,7 +63,7 @@ static int undo_go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN
 	int err = davy_tree_open(&tree, intent->pid, intent->start_ticks);
 
 	if (err == -ESRCH)
-		return nothing(why, "its process has ended");
+		return undo_nothing(why, "its process has ended");
 	if (err)
 		return err;
 	err = davy_tree_root_stopped(&tree);
@@ -72,7 +72,7 @@ static int undo_go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN
 		davy_tree_continue(&tree);
 	}
 	davy_tree_close(&tree);
-	return err == 1 ? 0 : nothing(why, err ? "its process has ended" : "not stopped");
+	return err == 1 ? 0 : undo_nothing(why, err ? "its process has ended" : "not stopped");
 }
 
 /* The guard freezes the cgroup if it has a freezer, else the processes. */
@@ -96,12 +96,12 @@ int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DA
 
 	why[0] = 0;
 	if (boot_id[0] && intent->boot_id[0] && strcmp(boot_id, intent->boot_id) != 0)
-		return nothing(why, "the host was rebooted since");
+		return undo_nothing(why, "the host was rebooted since");
 	if (intent->file[0]) {
 		err = davy_value_undo(intent);
-		return err == 1 ? nothing(why, "the value was changed by others") : err;
+		return err == 1 ? undo_nothing(why, "the value was changed by others") : err;
 	}
 	if (davy_action_freezes(intent->action))
 		return undo_release(intent, why);
-	return nothing(why, "its supervisor completes it");
+	return undo_nothing(why, "its supervisor completes it");
 }

@@ -88,7 +88,7 @@ static void unit_finish(struct operation *o, int error, const char *why,
 	done(arg, &answer);
 }
 
-static void fail(struct operation *o, int error, const sd_bus_error *bus_error)
+static void unit_fail(struct operation *o, int error, const sd_bus_error *bus_error)
 {
 	char why[DAVY_UNIT_WHY_LEN] = "";
 	const char *said = bus_error && bus_error->message ? bus_error->message : NULL;
@@ -116,7 +116,7 @@ static void reload_ended(struct davy_systemd *s)
 		o->waits = false;
 		err = begin_reload(o);
 		if (err)
-			fail(o, err, NULL);
+			unit_fail(o, err, NULL);
 		return; /* shared by the others */
 	}
 }
@@ -126,7 +126,7 @@ static void answer_reload(struct operation *o, int error, const sd_bus_error *bu
 	struct davy_systemd *s = o->systemd;
 
 	if (error)
-		fail(o, error, bus_error);
+		unit_fail(o, error, bus_error);
 	else
 		unit_finish(o, 0, "", NULL);
 	reload_ended(s);
@@ -149,7 +149,7 @@ static int unit_on_limit(sd_event_source *source, uint64_t usec, void *arg)
 	if (o->reload)
 		answer_reload(o, -ETIMEDOUT, NULL);
 	else
-		fail(o, -ETIMEDOUT, NULL);
+		unit_fail(o, -ETIMEDOUT, NULL);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static int unit_on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
 
 	(void)error;
 	if (sd_bus_message_is_method_error(m, NULL)) {
-		fail(o, -sd_bus_message_get_errno(m), sd_bus_message_get_error(m));
+		unit_fail(o, -sd_bus_message_get_errno(m), sd_bus_message_get_error(m));
 		return 0;
 	}
 	err = davy_unit_state_take(m, &state);
@@ -179,7 +179,7 @@ static int unit_on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
 
 	(void)error;
 	if (sd_bus_message_is_method_error(m, NULL)) {
-		fail(o, -sd_bus_message_get_errno(m), sd_bus_message_get_error(m));
+		unit_fail(o, -sd_bus_message_get_errno(m), sd_bus_message_get_error(m));
 		return 0;
 	}
 	sd_bus_message_read(m, "o", &path);
@@ -367,7 +367,7 @@ static int unit_on_done(sd_bus_message *m, void *arg, sd_bus_error *error)
 
 	(void)error;
 	if (said)
-		fail(arg, -sd_bus_message_get_errno(m), said);
+		unit_fail(arg, -sd_bus_message_get_errno(m), said);
 	else
 		unit_finish(arg, 0, "", NULL);
 	return 0;
@@ -414,7 +414,7 @@ static int on_shared_reload(sd_bus_message *m, void *arg, sd_bus_error *error)
 		if (at == o || !at->reload || at->waits)
 			continue;
 		if (err)
-			fail(at, err, said);
+			unit_fail(at, err, said);
 		else
 			unit_finish(at, 0, "", NULL);
 	}

@@ -78,7 +78,7 @@ static int program_start(const struct program *p, char **argv)
 	return DAVY_EXIT_FAILED;
 }
 
-static void help(void)
+static void cli_main_help(void)
 {
 	printf("usage: davylamp VERB [OPTIONS]\n\n"
 	       "Protects LLM inference from GPU driver failures.\n\n");
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		return DAVY_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
-		help();
+		cli_main_help();
 		return DAVY_EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version")) {

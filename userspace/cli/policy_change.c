@@ -87,7 +87,7 @@ static int tell_version(const struct davy_history_options *o, const struct outco
 	return status_of(out);
 }
 
-static int rollback(const char *number_text, const struct davy_history_options *o)
+static int policy_change_rollback(const char *number_text, const struct davy_history_options *o)
 {
 	struct outcome out = { .result = 0 };
 	unsigned int number;
@@ -266,7 +266,7 @@ int davy_policy_history_word(const char *word, char *const *words, size_t count,
 	if (count <= 2 && !strcmp(word, "diff"))
 		return davy_policy_diff(words, count, o);
 	if (count == 1 && !strcmp(word, "rollback"))
-		return rollback(words[0], o);
+		return policy_change_rollback(words[0], o);
 	if (count == 1 && !strcmp(word, "export"))
 		return davy_policy_export(words[0], o);
 	if (count == 1 && !strcmp(word, "import"))

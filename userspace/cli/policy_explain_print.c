@@ -11,7 +11,8 @@
 
 #define SHOWN 768 /* of a rule's text, after sanitizing */
 
-static const char *said(const struct davy_policy_origin *o, uint32_t text, char buf[SHOWN])
+static const char *policy_explain_print_said(const struct davy_policy_origin *o, uint32_t text,
+					     char buf[SHOWN])
 {
 	return davy_text_shown(buf, SHOWN, davy_policy_text(o->layer, text));
 }
@@ -25,9 +26,9 @@ static void policy_explain_print_origin(const struct davy_policy_origin *o)
 	       davy_text_shown(path, sizeof(path), o->layer->path), o->line, r->name,
 	       o->pinned ? ", pinned" : "");
 	if (r->because)
-		printf("      because %s\n", said(o, r->because, because));
+		printf("      because %s\n", policy_explain_print_said(o, r->because, because));
 	if (r->source || r->date)
-		printf("      %s%s%s\n", said(o, r->source, source),
+		printf("      %s%s%s\n", policy_explain_print_said(o, r->source, source),
 		       r->source && r->date ? ", " : "", davy_policy_text(o->layer, r->date));
 }
 

@@ -74,7 +74,7 @@ static bool find_gpu(struct davy_explain_options *d)
 	return false;
 }
 
-static json_t *notes(const struct davy_output_result *r)
+static json_t *policy_write_notes(const struct davy_output_result *r)
 {
 	json_t *list = json_array();
 
@@ -88,7 +88,7 @@ static void policy_write_print_json(const struct write_options *o,
 {
 	json_object_set_new(of, "format", json_string(o->format->name));
 	json_object_set_new(of, "models", json_integer((json_int_t)o->models.count));
-	json_object_set_new(of, "not_written", notes(r));
+	json_object_set_new(of, "not_written", policy_write_notes(r));
 	json_dumpf(of, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(of);

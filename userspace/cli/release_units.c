@@ -45,7 +45,7 @@ static void close_systemd(struct release *r)
 }
 
 /* The loop ends when systemd has answered, or after the time limit. */
-static int uncap(const struct davy_adopted_unit *u)
+static int release_units_uncap(const struct davy_adopted_unit *u)
 {
 	struct release r = { .open = 2 };
 	int err = open_systemd(&r);
@@ -75,7 +75,7 @@ void davy_release_units(const char *state_dir, struct davy_undone *undone)
 
 		if (!u->capped)
 			continue;
-		err = davy_unit_name_valid(u->unit) ? uncap(u) : -EINVAL;
+		err = davy_unit_name_valid(u->unit) ? release_units_uncap(u) : -EINVAL;
 		if (err)
 			davy_log("'%s': its limits cannot be removed: %s", u->unit, strerror(-err));
 		undone->failed += err != 0;

@@ -172,7 +172,7 @@ static void log_take(void *arg, const struct davy_log_event *ev)
 	s->last = *ev;
 }
 
-static void feed(struct state *s, const char *line, size_t size)
+static void log_feed(struct state *s, const char *line, size_t size)
 {
 	struct davy_kmsg_line parsed;
 	int err = davy_kmsg_record_parse(line, size, &parsed);
@@ -193,7 +193,7 @@ static int log_read_lines(struct state *s, FILE *file)
 	while (!s->err && (got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
 		for (size_t i = 0; i < got; i++) {
 			if (chunk[i] == '\n') {
-				feed(s, line, used);
+				log_feed(s, line, used);
 				used = 0;
 			} else if (used < sizeof(line)) {
 				line[used++] = chunk[i];
@@ -201,7 +201,7 @@ static int log_read_lines(struct state *s, FILE *file)
 		}
 	}
 	if (used)
-		feed(s, line, used);
+		log_feed(s, line, used);
 	return ferror(file) ? -errno : s->err;
 }
 

@@ -67,8 +67,9 @@ static uint64_t room_of(const struct davy_doctor_facts *facts, const struct davy
 	return host + g->vram_bytes;
 }
 
-static void compare(const struct davy_doctor_facts *facts, const struct davy_check *check,
-		    struct davy_findings *findings, const struct davy_doctor_gpu *g)
+static void check_model_compare(const struct davy_doctor_facts *facts,
+				const struct davy_check *check, struct davy_findings *findings,
+				const struct davy_doctor_gpu *g)
 {
 	uint64_t room = room_of(facts, g), bytes = facts->model.bytes;
 	struct davy_finding *f;
@@ -113,7 +114,7 @@ DAVY_CHECK(memory)
 		return;
 	}
 	for (size_t i = 0; i < facts->gpu_count; i++)
-		compare(facts, check, findings, &facts->gpu[i]);
+		check_model_compare(facts, check, findings, &facts->gpu[i]);
 	if (facts->gpu_count)
 		return;
 	f = davy_finding_add(findings, check,

@@ -43,7 +43,7 @@ static const char *verify_of(enum davy_doctor_runtime runtime)
 }
 
 /* An engine that includes ROCm or SYCL does not need the system's. */
-static bool dispensable(enum davy_doctor_runtime runtime)
+static bool check_runtime_dispensable(enum davy_doctor_runtime runtime)
 {
 	return runtime == DAVY_DISCOVERY_ROCM || runtime == DAVY_DISCOVERY_LEVEL_ZERO;
 }
@@ -60,11 +60,11 @@ static void runtime_look(const struct davy_doctor_facts *facts, const struct dav
 		return;
 	}
 	f = davy_finding_add(findings, check,
-			     !p->ran				 ? DAVY_FOUND_UNCHECKED
-			     : p->healthy && !p->software	 ? DAVY_FOUND_OK
-			     : p->healthy			 ? DAVY_FOUND_WARNING
-			     : p->absent && dispensable(runtime) ? DAVY_FOUND_WARNING
-								 : DAVY_FOUND_FAILURE,
+			     !p->ran			  ? DAVY_FOUND_UNCHECKED
+			     : p->healthy && !p->software ? DAVY_FOUND_OK
+			     : p->healthy		  ? DAVY_FOUND_WARNING
+			     : p->absent && check_runtime_dispensable(runtime) ? DAVY_FOUND_WARNING
+									       : DAVY_FOUND_FAILURE,
 			     1u << davy_doctor_runtime_backend(runtime), p->library);
 	f->mend = p->absent || !strcmp(p->stage, "symbols");
 	if (!p->ran) {

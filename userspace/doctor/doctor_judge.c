@@ -20,7 +20,7 @@ static bool doctor_judge_fails(const struct davy_finding *f)
  * "below" explains "f" if it breaks all backends of "f", and belongs to a lower layer, or to the
  * same layer and is not the result of a program run.
  */
-static bool explains(const struct davy_finding *below, const struct davy_finding *f)
+static bool doctor_judge_explains(const struct davy_finding *below, const struct davy_finding *f)
 {
 	if (!f->check->runs || !f->backends || f->backends & ~below->backends)
 		return false;
@@ -28,10 +28,12 @@ static bool explains(const struct davy_finding *below, const struct davy_finding
 	       (below->check->layer == f->check->layer && !below->check->runs);
 }
 
-static bool explained(const struct davy_findings *findings, const struct davy_finding *f)
+static bool doctor_judge_explained(const struct davy_findings *findings,
+				   const struct davy_finding *f)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (doctor_judge_fails(&findings->at[i]) && explains(&findings->at[i], f))
+		if (doctor_judge_fails(&findings->at[i]) &&
+		    doctor_judge_explains(&findings->at[i], f))
 			return true;
 	return false;
 }
@@ -49,7 +51,7 @@ static void take_causes(const struct davy_findings *findings, struct davy_conclu
 		const struct davy_finding *f = &findings->at[i];
 		size_t at = 0;
 
-		if (!doctor_judge_fails(f) || explained(findings, f))
+		if (!doctor_judge_fails(f) || doctor_judge_explained(findings, f))
 			continue;
 		while (at < c->cause_count && !same_cause(c->cause[at].finding, f))
 			at++;

@@ -187,7 +187,7 @@ static void doctor_main_tell_agent(const struct doctor_options *o, const struct 
 	}
 }
 
-static int examine(const struct doctor_options *o, struct doctor *d)
+static int doctor_main_examine(const struct doctor_options *o, struct doctor *d)
 {
 	char why[DAVY_DOCTOR_WHY];
 	int status, err = davy_who_read(&o->asked, &d->facts->service, &d->who, why);
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
 		return DAVY_EXIT_FAILED;
 	set_deadline(&o);
 	d->facts = davy_facts_new();
-	status = d->facts ? examine(&o, d) : DAVY_EXIT_FAILED;
+	status = d->facts ? doctor_main_examine(&o, d) : DAVY_EXIT_FAILED;
 	davy_who_free(d->who);
 	davy_facts_free(d->facts);
 	free(d);

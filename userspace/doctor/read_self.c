@@ -13,7 +13,7 @@
 #include "sensors/gpu/host_memory.h"
 #include "doctor/read.h"
 
-static bool there(const char *name)
+static bool read_self_there(const char *name)
 {
 	char path[PATH_MAX];
 
@@ -55,9 +55,9 @@ void davy_read_self(struct davy_doctor_facts *facts)
 
 	self->root = !geteuid();
 	self->capabilities = read_capabilities();
-	self->btf = there("/sys/kernel/btf/vmlinux");
-	self->tracefs =
-		there("/sys/kernel/tracing/events") || there("/sys/kernel/debug/tracing/events");
+	self->btf = read_self_there("/sys/kernel/btf/vmlinux");
+	self->tracefs = read_self_there("/sys/kernel/tracing/events") ||
+			read_self_there("/sys/kernel/debug/tracing/events");
 	read_lockdown(self);
 	self->ftrace_off = !davy_root_path(path, sizeof(path), "/proc/sys/kernel/ftrace_enabled") &&
 			   !davy_read_number(path, &enabled) && !enabled;

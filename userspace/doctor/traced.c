@@ -61,7 +61,7 @@ static void traced_forget(struct tracing *t, pid_t pid)
 			t->pids[i] = t->pids[--t->pid_count];
 }
 
-static bool registers(pid_t tid, uint64_t *ret_pc, uint64_t *ret_stack)
+static bool traced_registers(pid_t tid, uint64_t *ret_pc, uint64_t *ret_stack)
 {
 	struct user_regs_struct regs;
 	struct iovec to = { &regs, sizeof(regs) };
@@ -89,7 +89,7 @@ static void find_where(struct tracing *t, pid_t tid)
 
 	t->suspect = tid;
 	t->where[0] = 0;
-	if (words && registers(tid, &words[0], &stack)) {
+	if (words && traced_registers(tid, &words[0], &stack)) {
 		local = (struct iovec){ words + 1, STACK_BYTES };
 		remote = (struct iovec){ (void *)(uintptr_t)stack, STACK_BYTES };
 		n = process_vm_readv(tid, &local, 1, &remote, 1, 0);

@@ -53,7 +53,7 @@ static void set_by_rules(struct davy_exec_case *c)
 }
 
 /* GPU backends of the device that the rules exclude. */
-static uint32_t hidden(const struct davy_exec_case *c)
+static uint32_t exec_apply_hidden(const struct davy_exec_case *c)
 {
 	const struct davy_choice *d = &c->choice;
 	uint32_t could = davy_subject_backends(&c->question.subject), hide = 0;
@@ -67,7 +67,7 @@ static uint32_t hidden(const struct davy_exec_case *c)
 	return hide;
 }
 
-static void aim(struct davy_exec_case *c)
+static void exec_apply_aim(struct davy_exec_case *c)
 {
 	struct davy_engine_target *t = &c->target;
 	enum davy_backend backend = c->choice.backend;
@@ -75,7 +75,7 @@ static void aim(struct davy_exec_case *c)
 	for (int i = 0; i < DAVY_BACKEND_COUNT; i++)
 		t->index[i] = c->device ? c->device->index[i] : -1;
 	t->device = c->options.device && backend != DAVY_BACKEND_CPU;
-	t->hidden = hidden(c);
+	t->hidden = exec_apply_hidden(c);
 	t->backend = DAVY_BACKEND_UNKNOWN;
 	if (backend == DAVY_BACKEND_CPU || c->choice.pinned ||
 	    (t->device && backend != DAVY_BACKEND_UNKNOWN))
@@ -86,7 +86,7 @@ static int set_by_target(struct davy_exec_case *c)
 {
 	int err;
 
-	aim(c);
+	exec_apply_aim(c);
 	err = davy_engine_tell(&c->launch.facts, &c->target, &c->told);
 	if (err) {
 		davy_log("%s; nothing is started", c->told.why);
@@ -172,7 +172,7 @@ static void make_base(struct davy_exec_case *c)
 	c->launch.argv = c->base.at;
 }
 
-static enum davy_backend asked(const struct davy_exec_case *c)
+static enum davy_backend exec_apply_asked(const struct davy_exec_case *c)
 {
 	if (c->target.backend != DAVY_BACKEND_UNKNOWN)
 		return c->target.backend;
@@ -204,7 +204,7 @@ int davy_exec_apply(struct davy_exec_case *c)
 	if (c->launch.facts.engine != DAVY_ENGINE_NONE)
 		make_base(c);
 	exec_apply_look_again(c);
-	c->launch.asked = asked(c);
+	c->launch.asked = exec_apply_asked(c);
 	if (c->launch.asked == DAVY_BACKEND_CPU &&
 	    davy_engine_by_options(c->launch.facts.engine, DAVY_BACKEND_CPU))
 		c->wish.backend = DAVY_BACKEND_CPU;

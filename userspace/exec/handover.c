@@ -40,7 +40,7 @@ static const char *const stage_names[] = {
 };
 
 /* The engine that will serve; s->engine if the old one has already ended. */
-static struct davy_launched *newcomer(struct davy_supervisor *s)
+static struct davy_launched *handover_newcomer(struct davy_supervisor *s)
 {
 	return s->handover.alone ? &s->engine : &s->handover.other;
 }
@@ -98,7 +98,7 @@ void davy_handover_cancel(struct davy_supervisor *s, int err)
 
 	davy_log("the migration failed after %.1f s, at stage '%s': %s",
 		 (double)age_ms(h->began_ms) / 1000, stage_names[h->stage], strerror(-err));
-	davy_launched_stop(newcomer(s), &status);
+	davy_launched_stop(handover_newcomer(s), &status);
 	handover_over(s);
 	davy_supervisor_failed(s, err);
 	if (!back || s->engine.pid)
@@ -163,7 +163,7 @@ void davy_handover_warmed(struct davy_supervisor *s, bool healthy, const char *w
 		return;
 	}
 	if (h->wish.backend == DAVY_BACKEND_CPU &&
-	    !davy_keeps_to_cpu(newcomer(s)->pid, path, sizeof(path))) {
+	    !davy_keeps_to_cpu(handover_newcomer(s)->pid, path, sizeof(path))) {
 		davy_log("the new engine must use only the CPU, but has '%s' open", path);
 		davy_handover_cancel(s, -EXDEV);
 		return;
@@ -256,7 +256,7 @@ static bool is_drained(const struct davy_supervisor *s)
 	return err || (!old.waiting && !old.clients);
 }
 
-static void drain(struct davy_supervisor *s)
+static void handover_drain(struct davy_supervisor *s)
 {
 	struct davy_handover *h = &s->handover;
 	uint32_t asked_ms;
@@ -281,7 +281,7 @@ static void drain(struct davy_supervisor *s)
 static void listen_for(struct davy_supervisor *s)
 {
 	struct davy_listener listener;
-	int err = davy_listener_look(newcomer(s)->pid, s->launch->facts.port, &listener);
+	int err = davy_listener_look(handover_newcomer(s)->pid, s->launch->facts.port, &listener);
 
 	if (!err)
 		ask_stage(s, DAVY_HANDOVER_WARM);
@@ -298,7 +298,7 @@ static int handover_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	if (h->stage == DAVY_HANDOVER_LISTEN)
 		listen_for(s);
 	else if (h->stage >= DAVY_HANDOVER_DRAIN)
-		drain(s);
+		handover_drain(s);
 	if (!h->stage)
 		return 0;
 	if (age_ms(h->told_ms) >= TELL_MS) {

@@ -94,7 +94,7 @@ json_t *davy_supervisor_left(const struct davy_supervisor *s)
 }
 
 /* Checks the order before anything is stopped for it. */
-static int may(const struct davy_supervisor *s, const json_t *order)
+static int supervise_replace_may(const struct davy_supervisor *s, const json_t *order)
 {
 	json_int_t pid = davy_message_number(order, "pid", 0);
 
@@ -167,7 +167,7 @@ static void learn_port(struct davy_supervisor *s)
 void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 {
 	struct davy_engine_wish wish = wish_of(s, order);
-	int err = may(s, order);
+	int err = supervise_replace_may(s, order);
 
 	s->held = false;
 	learn_port(s);
@@ -197,7 +197,7 @@ void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 void davy_supervisor_stop(struct davy_supervisor *s, const json_t *order)
 {
 	pid_t pid = s->engine.pid;
-	int err = s->handover.stage ? -EBUSY : may(s, order);
+	int err = s->handover.stage ? -EBUSY : supervise_replace_may(s, order);
 
 	if (!err) {
 		davy_log("%s: %s; stopping the engine", davy_message_text(order, "hazard"),

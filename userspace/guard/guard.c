@@ -87,7 +87,7 @@ static struct davy_hold *guard_free_slot(const struct guard *g)
 	return NULL;
 }
 
-static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
+static void guard_freeze(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 {
 	struct davy_hold *h = guard_find(g, o->id);
 	int err = davy_hold_valid(o);
@@ -123,7 +123,7 @@ static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
  * Receives one order and its descriptor, if any; -EMFILE: no room for the descriptor. -EAGAIN,
  * -ECONNRESET.
  */
-static int receive(const struct guard *g, struct davy_guard_order *ret_order, int *ret_fd)
+static int guard_receive(const struct guard *g, struct davy_guard_order *ret_order, int *ret_fd)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
@@ -157,7 +157,7 @@ static void guard_on_order(struct guard *g)
 {
 	struct davy_guard_order o = { 0 };
 	struct davy_hold *h;
-	int dir_fd, err = receive(g, &o, &dir_fd);
+	int dir_fd, err = guard_receive(g, &o, &dir_fd);
 
 	g->ends |= err == -ECONNRESET;
 	if (err)
@@ -169,7 +169,7 @@ static void guard_on_order(struct guard *g)
 		return;
 	}
 	if (o.op == DAVY_GUARD_HOLD) {
-		hold(g, &o, dir_fd);
+		guard_freeze(g, &o, dir_fd);
 		return;
 	}
 	if (dir_fd >= 0)
@@ -265,7 +265,7 @@ static void guard_raise_files(void)
 }
 
 /* Locks memory and raises the priority. Without the rights it continues without. */
-static void harden(void)
+static void guard_harden(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 	const struct rlimit cpu = { RT_SOFT_US, RT_HARD_US };
@@ -293,7 +293,7 @@ static int guard_open_all(struct guard *g, int fd, int agent_pidfd)
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (g->holds == MAP_FAILED)
 		return -ENOMEM;
-	harden();
+	guard_harden();
 	davy_standby_open(&g->standby, g->holds, agent_pidfd);
 	davy_standby_tend(&g->standby, davy_guard_now_ns());
 	return 0;

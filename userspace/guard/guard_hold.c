@@ -134,7 +134,7 @@ void davy_hold_thaw(const struct davy_hold *h)
 		davy_tree_continue(&h->tree);
 }
 
-static int freeze(struct davy_hold *h, uint64_t now_ns)
+static int guard_hold_freeze(struct davy_hold *h, uint64_t now_ns)
 {
 	int err;
 
@@ -166,7 +166,7 @@ void davy_hold_end(struct davy_hold *h, int result, uint64_t now_ns)
 
 void davy_hold_begin(struct davy_hold *h, uint64_t now_ns)
 {
-	int err = freeze(h, now_ns);
+	int err = guard_hold_freeze(h, now_ns);
 
 	if (err)
 		davy_hold_end(h, err, now_ns);
@@ -269,7 +269,7 @@ static int guard_hold_turn(struct davy_hold *h, uint64_t now_ns)
 		guard_hold_thaw(h, now_ns);
 		length_ns = on_ns;
 	} else {
-		err = freeze(h, now_ns);
+		err = guard_hold_freeze(h, now_ns);
 		length_ns = h->period_ns - on_ns;
 	}
 	h->edge_ns += length_ns;

@@ -43,8 +43,9 @@ static void come_from(CURL *curl, uint16_t port, const char *host)
 	curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, share_port);
 }
 
-static long request(const struct davy_probe_options *options, const char *method, const char *path,
-		    const char *body, uint32_t timeout_ms, struct davy_reply *reply)
+static long engine_http_request(const struct davy_probe_options *options, const char *method,
+				const char *path, const char *body, uint32_t timeout_ms,
+				struct davy_reply *reply)
 {
 	bool v6 = strchr(options->host, ':');
 	CURL *curl = curl_easy_init();
@@ -81,11 +82,11 @@ static long request(const struct davy_probe_options *options, const char *method
 long davy_http_request(const struct davy_probe_options *options, const char *path, const char *body,
 		       uint32_t timeout_ms, struct davy_reply *reply)
 {
-	return request(options, NULL, path, body, timeout_ms, reply);
+	return engine_http_request(options, NULL, path, body, timeout_ms, reply);
 }
 
 long davy_http_delete(const struct davy_probe_options *options, const char *path, const char *body,
 		      uint32_t timeout_ms, struct davy_reply *reply)
 {
-	return request(options, "DELETE", path, body, timeout_ms, reply);
+	return engine_http_request(options, "DELETE", path, body, timeout_ms, reply);
 }

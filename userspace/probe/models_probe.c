@@ -96,7 +96,7 @@ static bool models_probe_is_there(struct models_probe_call *c, const char *model
 }
 
 /* Makes the copy only once: it keeps the state before the first change. */
-static bool derive(struct models_probe_call *c, const char *model)
+static bool models_probe_derive(struct models_probe_call *c, const char *model)
 {
 	const struct davy_probe_options *o = c->options;
 	json_t *parameters = json_object();
@@ -155,7 +155,8 @@ static bool models_probe_do_it(struct models_probe_call *c)
 				    json_string("only Ollama supports parameters of models"));
 	if (!c->ollama)
 		return false;
-	return !strcmp(o->act, "derive") ? derive(c, model) : models_probe_restore(c, model);
+	return !strcmp(o->act, "derive") ? models_probe_derive(c, model)
+					 : models_probe_restore(c, model);
 }
 
 int davy_probe_models(const struct davy_probe_options *options)

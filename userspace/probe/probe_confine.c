@@ -49,7 +49,7 @@ static int set_limits(const struct davy_confine *c)
 	return err;
 }
 
-static int become(const struct davy_confine *c)
+static int probe_confine_become(const struct davy_confine *c)
 {
 	if (!geteuid() && (setgroups(c->group_count, c->groups) ||
 			   setresgid(c->gid, c->gid, c->gid) || setresuid(c->uid, c->uid, c->uid)))
@@ -62,7 +62,7 @@ int davy_confine(const struct davy_confine *c, pid_t parent, int *ret_landlock_a
 	int err, abi;
 
 	davy_rights_oom_score("1000"); /* the agent is protected; probes are killed first */
-	err = become(c);
+	err = probe_confine_become(c);
 	if (!err)
 		err = davy_rights_seal(parent);
 	if (err)

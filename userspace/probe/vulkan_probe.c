@@ -17,7 +17,7 @@ struct verdict {
 	char text[160];
 };
 
-static void blame(struct verdict *v, const char *device, const char *why)
+static void vulkan_probe_blame(struct verdict *v, const char *device, const char *why)
 {
 	if (v->why)
 		return; /* keep the first failure */
@@ -64,7 +64,7 @@ static json_t *vulkan_probe_look_at(struct davy_vk_device *d, const struct davy_
 		snprintf(why, sizeof(why), "%s",
 			 result == VK_TIMEOUT ? "a fill of 1 MiB did not end within 2 s"
 					      : davy_vk_result_name(result, buf, sizeof(buf)));
-		blame(v, d->address, why);
+		vulkan_probe_blame(v, d->address, why);
 	}
 	return object;
 }
@@ -81,7 +81,7 @@ static json_t *vulkan_probe_look_at_all(const struct davy_vk *vk,
 	davy_answer_stage("enumerate", NULL);
 	result = vk->EnumeratePhysicalDevices(vk->instance, &count, physical);
 	if (result < 0) {
-		blame(v, NULL, davy_vk_result_name(result, buf, sizeof(buf)));
+		vulkan_probe_blame(v, NULL, davy_vk_result_name(result, buf, sizeof(buf)));
 		return list;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -92,7 +92,8 @@ static json_t *vulkan_probe_look_at_all(const struct davy_vk *vk,
 			json_array_append_new(list, object);
 	}
 	if (!json_array_size(list))
-		blame(v, NULL, o->device ? "no such Vulkan device" : "no Vulkan device");
+		vulkan_probe_blame(v, NULL,
+				   o->device ? "no such Vulkan device" : "no Vulkan device");
 	return list;
 }
 
@@ -110,7 +111,7 @@ int davy_probe_vulkan(const struct davy_probe_options *options)
 	if (why) {
 		name = davy_vk_result_name(result, buf, sizeof(buf));
 		snprintf(text, sizeof(text), result ? "%s: %s" : "%s", why, name);
-		blame(&v, NULL, text);
+		vulkan_probe_blame(&v, NULL, text);
 	}
 	if (vk.loader_version)
 		json_object_set_new(answer, "loader",

@@ -220,8 +220,8 @@ static int decode_call(struct davy_decoder *d, const struct davy_raw_call *r,
 	return 1;
 }
 
-static int file(struct davy_decoder *d, const struct davy_raw_file *f, const char *name,
-		size_t size, enum davy_start_step_kind kind, struct davy_start_step *step)
+static int decode_file(struct davy_decoder *d, const struct davy_raw_file *f, const char *name,
+		       size_t size, enum davy_start_step_kind kind, struct davy_start_step *step)
 {
 	step->kind = kind;
 	step->inode = f->inode;
@@ -256,9 +256,11 @@ static int decode_told(struct davy_decoder *d, const struct davy_raw_head *head,
 		step->kind = DAVY_STEP_LOADED;
 		return 1;
 	case DAVY_RAW_OPEN:
-		return file(d, &path->file, path->path, sizeof(path->path), DAVY_STEP_OPEN, step);
+		return decode_file(d, &path->file, path->path, sizeof(path->path), DAVY_STEP_OPEN,
+				   step);
 	case DAVY_RAW_MAP:
-		return file(d, &map->file, map->name, sizeof(map->name), DAVY_STEP_MAP, step);
+		return decode_file(d, &map->file, map->name, sizeof(map->name), DAVY_STEP_MAP,
+				   step);
 	case DAVY_RAW_CALL:
 	case DAVY_RAW_RETURN:
 		return decode_call(d, (const void *)head, step);

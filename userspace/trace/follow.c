@@ -452,7 +452,7 @@ void davy_follow_read(struct davy_follow *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static uint64_t loss(const struct davy_follow *f, uint32_t cause)
+static uint64_t follow_loss(const struct davy_follow *f, uint32_t cause)
 {
 	int cpus = libbpf_num_possible_cpus();
 	uint64_t *each, sum = 0;
@@ -469,9 +469,9 @@ static uint64_t loss(const struct davy_follow *f, uint32_t cause)
 struct davy_follow_losses davy_follow_lost(const struct davy_follow *f)
 {
 	return (struct davy_follow_losses){
-		.steps = loss(f, DAVY_RAW_LOSS_RING) + f->damaged,
-		.children = loss(f, DAVY_RAW_LOSS_FOLLOWED),
-		.late = loss(f, DAVY_RAW_LOSS_HOLD),
+		.steps = follow_loss(f, DAVY_RAW_LOSS_RING) + f->damaged,
+		.children = follow_loss(f, DAVY_RAW_LOSS_FOLLOWED),
+		.late = follow_loss(f, DAVY_RAW_LOSS_HOLD),
 	};
 }
 

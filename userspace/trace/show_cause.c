@@ -40,7 +40,7 @@ static const char *signal_name(int sig)
 }
 
 /* The number of places searched for the library. */
-static uint32_t places(const struct davy_stages *s, const struct davy_cause *c)
+static uint32_t show_cause_places(const struct davy_stages *s, const struct davy_cause *c)
 {
 	const struct davy_library_search *search = davy_stages_search(s, c->pid, c->what);
 
@@ -53,14 +53,14 @@ static void say_library(const struct davy_stages *s, const struct davy_cause *c,
 	switch (c->kind) {
 	case DAVY_CAUSE_LIBRARY_MISSING:
 		show_cause_say(buf, "library '%s' was not found (%s; %" PRIu32 " places)", w->what,
-			       davy_error_text(c->code), places(s, c));
+			       davy_error_text(c->code), show_cause_places(s, c));
 		break;
 	case DAVY_CAUSE_DEPENDENCY_MISSING:
 		show_cause_say(
 			buf,
 			"library '%s' was found, but '%s', which it needs, was not (%s; %" PRIu32
 			" places)",
-			w->of, w->what, davy_error_text(c->code), places(s, c));
+			w->of, w->what, davy_error_text(c->code), show_cause_places(s, c));
 		break;
 	case DAVY_CAUSE_SYMBOL_UNDEFINED:
 		show_cause_say(buf, "symbol '%s' is undefined in '%s', %s", w->what, w->of,

@@ -27,7 +27,7 @@ static void set_error(json_t *o, int32_t code)
 		show_json_set_text(o, "error", name ? name : "unknown");
 }
 
-static json_t *texts(const char *list, size_t size, bool all)
+static json_t *show_json_texts(const char *list, size_t size, bool all)
 {
 	json_t *array = json_array();
 	char buf[SAFE];
@@ -95,8 +95,9 @@ static void show_json_add(json_t *o, const struct davy_stages *s,
 	case DAVY_STEP_EXEC:
 		show_json_set_text(o, "path", step->path);
 		show_json_set_number(o, "parent", step->other);
-		json_object_set_new(o, "argv", texts(step->argv, step->argv_size, true));
-		json_object_set_new(o, "environment", texts(step->envp, step->envp_size, false));
+		json_object_set_new(o, "argv", show_json_texts(step->argv, step->argv_size, true));
+		json_object_set_new(o, "environment",
+				    show_json_texts(step->envp, step->envp_size, false));
 		if (step->cut)
 			json_object_set_new(o, "cut", json_true());
 		break;

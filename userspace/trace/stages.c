@@ -39,7 +39,7 @@ const struct davy_start_process *davy_stages_process(const struct davy_stages *s
 }
 
 /* A free entry, or that of the first ended process that is no engine. */
-static struct davy_start_process *room(struct davy_stages *s)
+static struct davy_start_process *stages_room(struct davy_stages *s)
 {
 	struct davy_start_process *best = NULL;
 
@@ -65,7 +65,7 @@ struct davy_start_process *davy_stages_get(struct davy_stages *s, uint32_t pid)
 	if (!pid)
 		return NULL;
 	if (!p) /* else the pid was reused */
-		p = room(s);
+		p = stages_room(s);
 	if (!p) {
 		s->processes_dropped++;
 		return NULL;
@@ -150,8 +150,8 @@ static void stages_started(struct davy_start_process *p, const struct davy_start
 	p->engine = stages_is_engine(step);
 }
 
-static void forked(struct davy_stages *s, const struct davy_start_process *p,
-		   const struct davy_start_step *step)
+static void stages_forked(struct davy_stages *s, const struct davy_start_process *p,
+			  const struct davy_start_step *step)
 {
 	struct davy_start_process *child = davy_stages_get(s, step->other);
 
@@ -176,7 +176,7 @@ static void stages_ended(struct davy_stages *s, struct davy_start_process *p,
 	p->ended_on_purpose = davy_stages_process(s, p->sender) != NULL;
 }
 
-static void signalled(struct davy_start_process *p, const struct davy_start_step *step)
+static void stages_signalled(struct davy_start_process *p, const struct davy_start_step *step)
 {
 	p->signal = step->code;
 	p->sender = step->other;
@@ -195,7 +195,7 @@ void davy_stages_step(struct davy_stages *s, const struct davy_start_step *step)
 		return;
 	switch (step->kind) {
 	case DAVY_STEP_FORK:
-		forked(s, p, step);
+		stages_forked(s, p, step);
 		break;
 	case DAVY_STEP_EXEC:
 		stages_started(p, step);
@@ -219,7 +219,7 @@ void davy_stages_step(struct davy_stages *s, const struct davy_start_step *step)
 		davy_stages_link_error(s, p, step);
 		break;
 	case DAVY_STEP_SIGNAL:
-		signalled(p, step);
+		stages_signalled(p, step);
 		break;
 	default:
 		break;

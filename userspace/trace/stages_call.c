@@ -7,7 +7,7 @@
 #define DEPTH_MAX (sizeof(((struct davy_start_process *)0)->loading) / DAVY_STAGES_PATH)
 
 /* dlopen and ggml_backend_load cause the errors that occur during their call. */
-static bool loads(const struct davy_function *f)
+static bool stages_call_loads(const struct davy_function *f)
 {
 	return f->stage == DAVY_STAGE_LIBRARY && f->text == 0;
 }
@@ -35,7 +35,7 @@ void davy_stages_call(struct davy_start_process *p, const struct davy_start_step
 	if (!f)
 		return;
 	davy_stages_raise(p, f->stage == DAVY_STAGE_GRAPH ? DAVY_STAGE_MEMORY : f->stage);
-	if (loads(f))
+	if (stages_call_loads(f))
 		loading_begins(p, step);
 	if (f->stage < DAVY_STAGE_INIT)
 		return;
@@ -73,7 +73,7 @@ static void stages_call_failed(struct davy_stages *s, const struct davy_start_pr
 	davy_result_text(f->result, step->result, c->detail, sizeof(c->detail));
 	c->code = (int32_t)(uint32_t)step->result;
 	davy_keep(c->of, sizeof(c->of), f->library);
-	if (loads(f) && p->loading_depth)
+	if (stages_call_loads(f) && p->loading_depth)
 		davy_keep(c->of, sizeof(c->of), p->loading[p->loading_depth - 1]);
 }
 
@@ -92,8 +92,8 @@ static void stages_call_counted(struct davy_stages *s, struct davy_start_process
 	davy_keep(c->of, sizeof(c->of), f->library);
 }
 
-static void succeeded(struct davy_stages *s, struct davy_start_process *p,
-		      const struct davy_function *f, const struct davy_start_step *step)
+static void stages_call_succeeded(struct davy_stages *s, struct davy_start_process *p,
+				  const struct davy_function *f, const struct davy_start_step *step)
 {
 	if (f->stage == DAVY_STAGE_GRAPH)
 		davy_stages_raise(p, DAVY_STAGE_GRAPH);
@@ -119,9 +119,9 @@ void davy_stages_return(struct davy_stages *s, struct davy_start_process *p,
 	if (p->open_call == step->function + 1)
 		p->open_call = 0;
 	if (davy_result_ok(f->result, step->result))
-		succeeded(s, p, f, step);
+		stages_call_succeeded(s, p, f, step);
 	else
 		stages_call_failed(s, p, f, step);
-	if (loads(f))
+	if (stages_call_loads(f))
 		loading_ends(p, step);
 }

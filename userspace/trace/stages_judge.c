@@ -73,8 +73,8 @@ static unsigned int stages_judge_distance(const struct davy_start_process *p, in
 }
 
 /* The process with most progress in a GPU runtime; the first of several. */
-static const struct davy_start_process *furthest(const struct davy_stages *s,
-						 enum davy_family *ret_family)
+static const struct davy_start_process *stages_judge_furthest(const struct davy_stages *s,
+							      enum davy_family *ret_family)
 {
 	const struct davy_start_process *best = NULL;
 	unsigned int most = 0;
@@ -90,8 +90,8 @@ static const struct davy_start_process *furthest(const struct davy_stages *s,
 	return best;
 }
 
-static bool descends(const struct davy_stages *s, const struct davy_start_process *p,
-		     uint32_t ancestor)
+static bool stages_judge_descends(const struct davy_stages *s, const struct davy_start_process *p,
+				  uint32_t ancestor)
 {
 	for (int i = 0; i < 16 && p; i++) {
 		if (p->parent == ancestor)
@@ -136,8 +136,8 @@ static bool find_lacking_child(const struct davy_stages *s, const struct davy_st
 		const struct davy_start_process *p = &s->process[i];
 		uint8_t most = 0;
 
-		if (!p->pid || !p->engine || p == parent || !descends(s, p, parent->pid) ||
-		    !p->execs)
+		if (!p->pid || !p->engine || p == parent ||
+		    !stages_judge_descends(s, p, parent->pid) || !p->execs)
 			continue;
 		for (int f = FIRST_FAMILY; f < DAVY_FAMILY_COUNT; f++)
 			most = p->headway[f] > most ? p->headway[f] : most;
@@ -213,7 +213,7 @@ static bool find_missing_backend(const struct davy_stages *s,
 }
 
 /* The weight of a cause: larger is closer to the fault. */
-static int weight(const struct davy_cause *c, enum davy_family family)
+static int stages_judge_weight(const struct davy_cause *c, enum davy_family family)
 {
 	static const uint8_t of_kind[DAVY_CAUSE_COUNT] = {
 		[DAVY_CAUSE_NODE_REFUSED] = 1,	   [DAVY_CAUSE_BACKEND_REFUSED] = 2,
@@ -231,7 +231,7 @@ static int weight(const struct davy_cause *c, enum davy_family family)
 }
 
 /* NVML and CUDA, and HSA and HIP, belong together. */
-static bool related(enum davy_family a, enum davy_family b)
+static bool stages_judge_related(enum davy_family a, enum davy_family b)
 {
 	return a == b ||
 	       (a <= DAVY_FAMILY_CUDA && b <= DAVY_FAMILY_CUDA && a && b && a != DAVY_FAMILY_GGML &&
@@ -240,17 +240,18 @@ static bool related(enum davy_family a, enum davy_family b)
 		(b == DAVY_FAMILY_HSA || b == DAVY_FAMILY_HIP));
 }
 
-static const struct davy_cause *heaviest(const struct davy_stages *s, enum davy_family family,
-					 bool same)
+static const struct davy_cause *stages_judge_heaviest(const struct davy_stages *s,
+						      enum davy_family family, bool same)
 {
 	const struct davy_cause *best = NULL;
 	int most = 0;
 
 	for (size_t i = 0; i < s->cause_count; i++) {
 		const struct davy_cause *c = &s->cause[i];
-		int w = weight(c, family);
+		int w = stages_judge_weight(c, family);
 
-		if (same && !related(c->family, family) && c->stage < DAVY_STAGE_MEMORY)
+		if (same && !stages_judge_related(c->family, family) &&
+		    c->stage < DAVY_STAGE_MEMORY)
 			continue;
 		if (w > most) {
 			most = w;
@@ -274,12 +275,12 @@ static bool any_opened(const struct davy_stages *s)
 static void judge_gpu(const struct davy_stages *s, struct davy_start_outcome *o)
 {
 	enum davy_family family = DAVY_FAMILY_NONE;
-	const struct davy_start_process *best = furthest(s, &family);
+	const struct davy_start_process *best = stages_judge_furthest(s, &family);
 	const struct davy_cause *c;
 	bool devices;
 
 	if (!best) {
-		c = heaviest(s, DAVY_FAMILY_GGML, false);
+		c = stages_judge_heaviest(s, DAVY_FAMILY_GGML, false);
 		if (c)
 			o->cause = *c;
 		else if (!o->complete)
@@ -291,7 +292,7 @@ static void judge_gpu(const struct davy_stages *s, struct davy_start_outcome *o)
 	o->family = family;
 	o->devices = best->devices[family];
 	devices = best->headway[family] >= DAVY_HEADWAY_DEVICES;
-	c = heaviest(s, family, true);
+	c = stages_judge_heaviest(s, family, true);
 	if (devices && c && c->stage >= DAVY_STAGE_MEMORY && !o->complete) {
 		o->cause = *c;
 		return;

@@ -28,7 +28,8 @@ const struct davy_library_search *davy_stages_search(const struct davy_stages *s
 }
 
 /* Its entry, or the least recently used one. */
-static struct davy_library_search *search(struct davy_stages *s, uint32_t pid, const char *name)
+static struct davy_library_search *stages_library_search(struct davy_stages *s, uint32_t pid,
+							 const char *name)
 {
 	struct davy_library_search *oldest = &s->search[0], *found;
 
@@ -46,7 +47,7 @@ static struct davy_library_search *search(struct davy_stages *s, uint32_t pid, c
 
 static void stages_library_missed(struct davy_stages *s, const struct davy_start_step *step)
 {
-	struct davy_library_search *f = search(s, step->pid, step->path);
+	struct davy_library_search *f = stages_library_search(s, step->pid, step->path);
 
 	f->touched_ns = step->at_ns;
 	f->places++;
@@ -61,7 +62,7 @@ static enum davy_family family_of_node(const char *node)
 	return !strcmp(node, "/dev/kfd") ? DAVY_FAMILY_HSA : DAVY_FAMILY_VULKAN;
 }
 
-static void node(struct davy_stages *s, const struct davy_start_step *step)
+static void stages_library_node(struct davy_stages *s, const struct davy_start_step *step)
 {
 	struct davy_cause *c;
 
@@ -83,7 +84,7 @@ void davy_stages_open(struct davy_stages *s, struct davy_start_process *p,
 	int known;
 
 	if (davy_step_is_node(step->path)) {
-		node(s, step);
+		stages_library_node(s, step);
 		return;
 	}
 	if (!davy_step_is_library(step->path))
@@ -112,17 +113,18 @@ void davy_stages_map(struct davy_stages *s, struct davy_start_process *p,
 	davy_stages_headway(p, davy_known_libraries[known].family, DAVY_HEADWAY_LOADED);
 }
 
-static const char *loading(const struct davy_start_process *p, const struct davy_start_step *step)
+static const char *stages_library_loading(const struct davy_start_process *p,
+					  const struct davy_start_step *step)
 {
 	if (!p->loading_depth || p->loading_tid != step->tid)
 		return NULL;
 	return p->loading[p->loading_depth - 1];
 }
 
-static void missing(struct davy_stages *s, struct davy_start_process *p,
-		    const struct davy_start_step *step)
+static void stages_library_missing(struct davy_stages *s, struct davy_start_process *p,
+				   const struct davy_start_step *step)
 {
-	const char *outer = loading(p, step);
+	const char *outer = stages_library_loading(p, step);
 	enum davy_family family = family_of(outer ? outer : step->path);
 	struct davy_cause *c;
 
@@ -148,7 +150,7 @@ static bool is_opening(const struct davy_start_process *p, const struct davy_sta
 {
 	const struct davy_function *f;
 
-	if (!loading(p, step))
+	if (!stages_library_loading(p, step))
 		return false;
 	f = davy_function_at(p->loader[p->loading_depth - 1]);
 	return f && f->family == DAVY_FAMILY_NONE;
@@ -162,12 +164,12 @@ static bool may_lack(enum davy_family family, const char *symbol)
 }
 
 /* "undefined symbol: NAME" or "undefined symbol: NAME, version V". */
-static void undefined(struct davy_stages *s, const struct davy_start_process *p,
-		      const struct davy_start_step *step)
+static void stages_library_undefined(struct davy_stages *s, const struct davy_start_process *p,
+				     const struct davy_start_step *step)
 {
 	const char *name = step->text + strlen(UNDEFINED);
 	bool opening = is_opening(p, step);
-	enum davy_family family = family_of(opening ? loading(p, step) : step->path);
+	enum davy_family family = family_of(opening ? stages_library_loading(p, step) : step->path);
 	struct davy_cause *c;
 
 	if (family == DAVY_FAMILY_NONE)
@@ -188,9 +190,9 @@ void davy_stages_link_error(struct davy_stages *s, struct davy_start_process *p,
 	struct davy_cause *c;
 
 	if (!strncmp(step->text, MISSING, strlen(MISSING))) {
-		missing(s, p, step);
+		stages_library_missing(s, p, step);
 	} else if (!strncmp(step->text, UNDEFINED, strlen(UNDEFINED))) {
-		undefined(s, p, step);
+		stages_library_undefined(s, p, step);
 	} else {
 		c = davy_stages_cause(s, DAVY_CAUSE_LIBRARY_UNUSABLE, DAVY_STAGE_LIBRARY,
 				      family_of(step->path), step);

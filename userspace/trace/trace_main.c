@@ -281,7 +281,7 @@ static bool trace_main_over(struct trace *t, bool command, uint64_t began_ms)
 	return command ? !t->child : all_gone(t);
 }
 
-static void loop(struct trace *t, bool command)
+static void trace_main_loop(struct trace *t, bool command)
 {
 	uint64_t began_ms = davy_now_ms();
 
@@ -386,7 +386,7 @@ static int trace_main_start_other(struct trace *t)
 	return DAVY_EXIT_DONE;
 }
 
-static int result(const struct trace *t, bool command)
+static int trace_main_result(const struct trace *t, bool command)
 {
 	if (ferror(t->out))
 		davy_log("'%s': the output is incomplete", t->out_path ? t->out_path : "stdout");
@@ -415,10 +415,10 @@ static int trace(struct trace *t, char **command)
 	}
 	status = command ? start_command(t, command, &before) : trace_main_start_other(t);
 	if (!status) {
-		loop(t, command != NULL);
+		trace_main_loop(t, command != NULL);
 		if (t->closing)
 			pthread_join(t->closer, NULL);
-		status = result(t, command != NULL);
+		status = trace_main_result(t, command != NULL);
 	}
 	return status;
 }

@@ -78,7 +78,7 @@ static int place_offset(uint64_t *ret_offset)
 	return err;
 }
 
-static int define(struct davy_warm *w)
+static int warm_define(struct davy_warm *w)
 {
 	char text[128], name[128], number[32] = "";
 	uint64_t offset;
@@ -144,7 +144,7 @@ int davy_warm_open(struct davy_warm **ret_warm)
 		return -ENOMEM;
 	w->first = w->second = -1;
 	w->tracefs = mount_tracefs();
-	err = w->tracefs < 0 ? w->tracefs : define(w);
+	err = w->tracefs < 0 ? w->tracefs : warm_define(w);
 	if (!err)
 		err = w->first = warm_open_event(w, 0);
 	if (err >= 0)

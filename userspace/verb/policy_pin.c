@@ -243,7 +243,7 @@ static char *find_section(char *text, const char *name, char **ret_end)
 	return at;
 }
 
-static int unpin(const struct davy_pin *p, struct rules *r)
+static int policy_pin_unpin(const struct davy_pin *p, struct rules *r)
 {
 	const char *name = p->words[0];
 	char *from, *end;
@@ -276,7 +276,7 @@ int davy_policy_unpin(const struct davy_pin *p)
 	else if (r)
 		snprintf(r->path, sizeof(r->path), "%s/" DAVY_POLICY_NAME, p->config_dir);
 	if (!status)
-		status = unpin(p, r);
+		status = policy_pin_unpin(p, r);
 	free(r);
 	return status;
 }
