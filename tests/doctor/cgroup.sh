@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Root's doctor asked about a process whose cgroup another user controls; sourced by causes.sh.
+# The doctor as root for a process whose cgroup another user controls; sourced by causes.sh.
 
 tree=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 
-# cgroup_made NAME: a v2 group with the service's process in it, seen in the lab's root too.
+# cgroup_made NAME: creates a v2 group with the service's process in it, visible in the lab's root.
 cgroup_made() {
 	cgroup=$tree/$1
 	mkdir -p "$cgroup" && echo "$service" >"$cgroup/cgroup.procs" || return 1
@@ -23,34 +23,34 @@ if [[ $tree ]] && cgroup_made "davylamp-stranger-$$.service" 2>/dev/null; then
 	# As systemd delegates: user@1998.service, or a unit with User= and Delegate=.
 	chown "$uid" "$cgroup" "$cgroup"/cgroup.{procs,threads,subtree_control,freeze}
 	stranger() { setpriv --reuid=$uid --regid=$uid --clear-groups sh -c "echo $1 >$cgroup/cgroup.freeze"; }
-	check "its owner freezes it" stranger 1
-	check "with all that is in it" until_true 10 frozen
+	check "the owner freezes the cgroup" stranger 1
+	check "all processes in it are frozen" until_true 10 frozen
 	members() { tr '\n' ' ' <"$cgroup/cgroup.procs"; }
 	{ while sleep 0.05; do [[ $(members) == "$service " ]] || { echo entered; break; }; done >"$work/entered"; } &
 	watcher=$!
 	limit_s=100 of_service
 	kill "$watcher" 2>/dev/null
 	wait "$watcher" 2>/dev/null
-	check "the doctor comes to its end" test "$status" -lt 3
-	check "nothing of it has entered the cgroup" test ! -s "$work/entered"
+	check "the doctor ends" test "$status" -lt 3
+	check "none of its processes entered the cgroup" test ! -s "$work/entered"
 	check "none of its children waits there" test "$(members)" = "$service "
-	check "that it is frozen is a finding" found access.frozen failure '.evidence | test("davylamp-stranger.*is frozen: no process in it runs")'
-	check "with its fix" found access.frozen failure '.fix | test("cgroup.freeze file that contains 1")'
-	check "the files were opened outside of it" found access.open ok '.evidence | test("has opened it; it is")'
+	check "the frozen cgroup is a finding" found access.frozen failure '.evidence | test("davylamp-stranger.*is frozen: no process in it runs")'
+	check "the finding has its fix" found access.frozen failure '.fix | test("cgroup.freeze file that contains 1")'
+	check "the files were tested outside of the cgroup" found access.open ok '.evidence | test("has opened it; it is")'
 	stranger 0
 	of_service
-	check "thawed, it is not entered either" found nodes.container ok '.evidence | test("its cgroup is not controlled by root alone")'
-	check "and is no failure" found access.frozen ok
+	check "a thawed cgroup is not entered either" found nodes.container ok '.evidence | test("its cgroup is not controlled by root alone")'
+	check "it is no failure" found access.frozen ok
 	cgroup_ended
 	service_runs "${radv[@]}"
 	cgroup_made "davylamp-doctor-$$.service"
 	of_service
-	check "a unit's that root alone controls is entered" found access.open ok '.evidence | test("has opened it in its cgroup")'
+	check "a unit's cgroup controlled by root alone is entered" found access.open ok '.evidence | test("has opened it in its cgroup")'
 	echo 1 >"$cgroup/cgroup.freeze"
 	until_true 10 frozen
 	of_service
-	check "but not while it is frozen" found access.open ok '.evidence | test("has opened it; it is")'
-	check "which is told, too" found access.frozen failure
+	check "a frozen one is not entered" found access.open ok '.evidence | test("has opened it; it is")'
+	check "it is reported as frozen" found access.frozen failure
 	cgroup_ended
 	umount "$LAB_ROOT$tree"
 else

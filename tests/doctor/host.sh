@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A host that never was, for 'davylamp doctor': the lab's root (its Mesa, its llama-server) with files
-# for /sys, device files that can be opened and refused, users, and a service that runs. Runs in a mount
-# namespace of its own; sourced after tests/lib.sh, tests/e2e/lib.sh and lab_open. $here is the folder
+# A simulated host for 'davylamp doctor': the lab's root (its Mesa, its llama-server) with files for
+# /sys, device files that can be opened and refused, users, and a running service. Runs in its own
+# mount namespace; sourced after tests/lib.sh, tests/e2e/lib.sh and lab_open. $here is the folder
 # of this run inside the root.
 
 here=$inside
 uid=1998 render=1109 video=1044 service=''
 bdf=0000:04:00.0
 
-# What a run needs besides: the installed programs with their libraries, stand-ins, an engine.
+# What a run needs in addition: the installed programs with their libraries, stand-ins, an engine.
 build_host() {
 	local to=$LAB_ROOT$inside c=tests/doctor/runtimes.c flags=(-shared -fPIC -O1 -w)
 	local program=${DOCTOR_PROGRAM:-$STAGE/usr/sbin/davylamp}
@@ -41,7 +41,7 @@ build_host() {
 	"$O/lab/mkmodel" -o "$to/tiny.gguf" >/dev/null
 }
 
-# kernels GFX...: for which the engine's rocBLAS has any.
+# kernels GFX...: the GPUs for which the engine's rocBLAS has kernels.
 kernels() {
 	local dir=$LAB_ROOT$inside/opt/lib/ollama/rocm/rocblas/library gfx
 	rm -f "$dir"/*
@@ -51,7 +51,7 @@ kernels() {
 put() { mkdir -p "$(dirname "$LAB_ROOT$1")" && printf '%s\n' "$2" >"$LAB_ROOT$1"; }
 at_pci() { put "/sys/bus/pci/devices/$bdf/$1" "$2"; }
 
-# A host with nothing: file systems of its own under the root.
+# An empty host: its own file systems under the root.
 empty_host() {
 	local d
 	for d in sys dev etc; do
@@ -72,7 +72,7 @@ ollama:x:$uid:"
 	put /sys/kernel/security/lockdown '[none] integrity confidentiality'
 }
 
-# gpu VENDOR DEVICE DRIVER: one on the PCI bus, with what DRM has of it.
+# gpu VENDOR DEVICE DRIVER: a GPU on the PCI bus with its DRM files.
 gpu() {
 	local d=$LAB_ROOT/sys/bus/pci/devices/$bdf
 	at_pci class 0x030000
@@ -105,7 +105,7 @@ domain 0"
 	chgrp $render "$LAB_ROOT/dev/kfd"
 }
 
-# seed 002's: an MI50, all in order.
+# seed 002's host: a healthy MI50.
 mi50() {
 	empty_host
 	gpu 0x1002 0x66a1 amdgpu
@@ -115,7 +115,7 @@ mi50() {
 	kernels gfx906 gfx908 gfx90a
 }
 
-# service_runs [NAME=VALUE...]: whose process has that environment; the groups are $groups.
+# service_runs [NAME=VALUE...]: its process has this environment; the groups are $groups.
 groups=$video,$render
 radv=(LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libamdgpu_noop_drm_shim.so AMDGPU_GPU_ID=vega20
 	VK_DRIVER_FILES=/usr/share/vulkan/icd.d/radeon_icd.json)
@@ -134,7 +134,7 @@ end_service() {
 	launched='' service=''
 }
 
-# doctor [OPTION...]: of that service; its report is in $report, its exit status in $status.
+# doctor [OPTION...]: for this service; sets $report and $status.
 report='' as=()
 doctor() {
 	report=$work/report
@@ -146,12 +146,12 @@ doctor() {
 of_service() { doctor --pid "$service" "$@"; }
 with_engine() { of_service --engine "$here/opt/bin/ollama" "$@"; }
 
-# concludes STATUS JQ: of the last one, about its conclusion.
+# concludes STATUS JQ: checks the conclusion of the last report.
 concludes() {
 	[[ $status -eq $1 ]] && tail -n 1 "$report" | jq -e "select(.type == \"conclusion\") | $2" >/dev/null ||
 		{ echo "exit $status"; return 1; }
 }
-# found CHECK VERDICT [JQ]: some finding of that check.
+# found CHECK VERDICT [JQ]: the report has such a finding.
 found() {
 	jq -se "any(.[]; .type == \"finding\" and .check == \"$1\" and .verdict == \"$2\" and (${3:-true}))" "$report" >/dev/null
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host on which all is well, for tests of the doctor: seed 002's MI50 with Ollama. */
+/* A healthy host for tests of the doctor: seed 002's MI50 with Ollama. */
 #ifndef TESTS_UNIT_DOCTOR_H
 #define TESTS_UNIT_DOCTOR_H
 
@@ -102,7 +102,7 @@ static void examine(void)
 	davy_doctor_judge(&facts, &findings, &conclusion);
 }
 
-/* The finding of a check that is worst. */
+/* The worst finding of a check. */
 static const struct davy_finding *worst_of(const char *id)
 {
 	const struct davy_finding *worst = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests of the guard: a real one, cgroups of our own, and processes that count as they run. */
+/* For tests of the guard: a real guard, our own cgroups, processes that count while running. */
 #ifndef TESTS_UNIT_GUARD_LAB_H
 #define TESTS_UNIT_GUARD_LAB_H
 
@@ -88,10 +88,10 @@ static inline int lab_close(void **state)
 	return 0;
 }
 
-/* Counts in its counter a thousand times a second, as long as the test is there. */
+/* Counts in its counter a thousand times a second until the test ends. */
 static inline _Noreturn void lab_count(int slot)
 {
-	close(STDOUT_FILENO); /* whoever reads the test's output waits for no worker */
+	close(STDOUT_FILENO); /* a reader of the test's output must not wait for workers */
 	close(STDERR_FILENO);
 	while (!kill(lab_pid, 0)) {
 		counters[slot]++;
@@ -137,7 +137,7 @@ static inline void lab_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* The next answer; stage 0 when none came within "ms". */
+/* The next answer; stage 0: none within "ms". */
 static inline struct davy_guard_answer lab_answer(int ms)
 {
 	struct pollfd wait = { .fd = guard.fd, .events = POLLIN };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits of cgroups and the device's power switch against a tree of our own (no kernel of the lab
- * has the dmem controller), and the undoing of what an agent left behind.
+ * Limits of cgroups and the device's power switch on a tree of plain files (no kernel of the lab
+ * has the dmem controller), and the undo of a dead agent's actions.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -66,12 +66,12 @@ static void a_region_is_capped_read_back_and_given_back(void **state)
 	assert_string_equal(cap.key, REGION);
 	assert_string_equal(cap.old_value, "8589934592");
 	assert_string_equal(cap.new_value, "4294967296");
-	assert_string_equal(file_text(cap.file), REGION " 8589934592\n"); /* planned is not done */
+	assert_string_equal(file_text(cap.file), REGION " 8589934592\n"); /* not written yet */
 	assert_int_equal(davy_value_set(&cap), 0);
 	assert_string_equal(file_text(cap.file), REGION " 4294967296\n");
 	assert_int_equal(davy_undo(&cap, BOOT, why), 0);
 	assert_string_equal(file_text(cap.file), REGION " 8589934592\n");
-	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* once is enough */
+	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* undone already */
 	assert_string_equal(why, "the value was changed by others");
 }
 
@@ -96,7 +96,7 @@ static void what_others_have_set_since_is_left_alone(void **state)
 
 	(void)state;
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
-	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* killed before it was done */
+	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* killed before the write */
 	assert_int_equal(davy_value_set(&cap), 0);
 	PUT(TREE SLICE "/dmem.max", REGION " 1073741824\n");
 	assert_int_equal(davy_undo(&cap, BOOT, why), 1);
@@ -110,7 +110,7 @@ static void what_the_kernel_did_not_take_is_an_error(void **state)
 	(void)state;
 	PUT(TREE SLICE "/memory.high", "max, and more\n");
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, "", 4 * GIB, &cap, why), 0);
-	assert_int_equal(davy_value_set(&cap), -EIO); /* a plain file keeps its end */
+	assert_int_equal(davy_value_set(&cap), -EIO); /* a plain file keeps its old tail */
 }
 
 static void memory_and_processor_are_capped_in_their_own_units(void **state)
@@ -312,7 +312,7 @@ static void a_frozen_cgroup_is_thawed_unless_others_froze_it(void **state)
 	freeze(&c, "0");
 	end(pid);
 	davy_cgroup_remove(&c);
-	assert_int_equal(davy_undo(&hold, "", why), 1); /* removed under it */
+	assert_int_equal(davy_undo(&hold, "", why), 1); /* removed meanwhile */
 }
 
 int main(void)

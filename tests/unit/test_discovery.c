@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A start's steps judged: which stage was reached, where it stopped and why; how it is shown. */
+/* Judges the steps of a start: stage reached, where it stopped and why; and prints them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -185,7 +185,7 @@ static void a_whole_start_reaches_its_graph(void **state)
 	assert_false(outcome.unused);
 }
 
-/* llama-server --device none: Vulkan is asked for its devices all the same. */
+/* llama-server --device none: Vulkan still enumerates its devices. */
 static void devices_that_nobody_opens_are_unused(void **state)
 {
 	(void)state;
@@ -318,7 +318,7 @@ static void a_backend_that_nobody_loads(void **state)
 	judge();
 	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_BACKEND_NOT_LOADED);
 	assert_string_equal(outcome.cause.what, "libggml-cuda.so");
-	called(ENGINE, "cuInit", 0, 0); /* it has the backend inside */
+	called(ENGINE, "cuInit", 0, 0); /* a static backend */
 	judge();
 	assert_int_not_equal(outcome.cause.kind, DAVY_CAUSE_BACKEND_NOT_LOADED);
 }
@@ -413,7 +413,7 @@ static void what_exceeds_its_bounds_is_counted(void **state)
 	assert_int_equal(stages->causes_dropped, 5);
 }
 
-/* The decoder: what comes in pieces, and what is no record. */
+/* The decoder: partial and invalid records. */
 static void an_exec_comes_in_pieces(void **state)
 {
 	static struct davy_raw_chunk chunk;

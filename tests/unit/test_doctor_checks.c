@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each check of the doctor's catalogue, at its edges; and texts that want to be obeyed. */
+/* Each check of the doctor's catalogue at its limits, and hostile texts. */
 #include "doctor.h"
 
 #include <jansson.h>
@@ -79,10 +79,10 @@ static void variables_that_hide(void **state)
 		assert_found("config.visible", rows[i].wanted);
 	}
 	make_host(state);
-	set_variable(DAVY_VAR_ZE_AFFINITY, "-1"); /* no GPU of Intel here */
+	set_variable(DAVY_VAR_ZE_AFFINITY, "-1"); /* no Intel GPU */
 	examine();
 	assert_found("config.visible", DAVY_FOUND_OK);
-	set_variable(DAVY_VAR_CUDA_VISIBLE, "-1"); /* HIP reads it, too */
+	set_variable(DAVY_VAR_CUDA_VISIBLE, "-1"); /* HIP also reads it */
 	examine();
 	assert_found("config.visible", DAVY_FOUND_FAILURE);
 }
@@ -109,7 +109,7 @@ static void variables_that_turn_a_backend_off(void **state)
 		const char *value;
 		enum davy_diagnosis wanted;
 	} rows[] = {
-		{ DAVY_VAR_DISABLE_VULKAN, "", DAVY_FOUND_WARNING }, /* it need only be there */
+		{ DAVY_VAR_DISABLE_VULKAN, "", DAVY_FOUND_WARNING }, /* an empty value counts */
 		{ DAVY_VAR_OLLAMA_VULKAN, "0", DAVY_FOUND_WARNING },
 		{ DAVY_VAR_OLLAMA_VULKAN, "true", DAVY_FOUND_OK },
 		{ DAVY_VAR_VK_DRIVERS_DISABLE, "*radeon*", DAVY_FOUND_WARNING },
@@ -218,14 +218,14 @@ static void kernels_for_the_gpu(void **state)
 	facts.engine.has_rocblas = true;
 	snprintf(facts.engine.targets, sizeof(facts.engine.targets), "gfx908 gfx9060 gfx90a");
 	examine();
-	assert_found("bundle.targets", DAVY_FOUND_FAILURE); /* gfx9060 is another */
+	assert_found("bundle.targets", DAVY_FOUND_FAILURE); /* gfx9060 is a different GPU */
 	set_variable(DAVY_VAR_HSA_OVERRIDE, "9.0.10");
 	examine();
 	assert_found("bundle.targets", DAVY_FOUND_OK); /* gfx90a */
 	set_variable(DAVY_VAR_HSA_OVERRIDE, "10.3.0");
 	snprintf(facts.engine.targets, sizeof(facts.engine.targets), "gfx906");
 	examine();
-	assert_found("bundle.targets", DAVY_FOUND_OK); /* told by config.override */
+	assert_found("bundle.targets", DAVY_FOUND_OK); /* reported by config.override */
 }
 
 static void memory_of_integrated_gpus_is_the_hosts(void **state)
@@ -236,7 +236,7 @@ static void memory_of_integrated_gpus_is_the_hosts(void **state)
 	facts.model.layers = 32;
 	facts.memory_available = (uint64_t)8 << 30;
 	examine();
-	assert_found("model.memory", DAVY_FOUND_WARNING); /* 16.5 GiB with its tenth */
+	assert_found("model.memory", DAVY_FOUND_WARNING); /* 16.5 GiB with 10 % added */
 	facts.model.bytes = (uint64_t)14 << 30;
 	examine();
 	assert_found("model.memory", DAVY_FOUND_OK);
@@ -283,7 +283,7 @@ static void the_exit_status_is_that_of_the_worst(void **state)
 	assert_int_equal(davy_doctor_exit(&findings, &conclusion), 4);
 }
 
-/* Everything that may come from outside, as bad as can be. */
+/* All untrusted texts with hostile contents. */
 static void spoil(char *text, size_t size)
 {
 	static const char bad[] = "a\n\x1b[31m\xff\xc3\x28\"\\{}%s%n ;";
@@ -395,10 +395,10 @@ static void parameters_are_read_as_modprobe_reads_them(void **state)
 	davy_read_parameters(&facts);
 	assert_int_equal(facts.parameter_count, 6);
 	assert_string_equal(facts.parameter[0].name, "vm_size");
-	assert_string_equal(facts.parameter[0].configured, "8"); /* /etc beats /usr/lib */
+	assert_string_equal(facts.parameter[0].configured, "8"); /* /etc overrides /usr/lib */
 	assert_true(facts.parameter[0].loaded && facts.parameter[0].exists);
 	assert_string_equal(facts.parameter[1].name, "runpm");
-	assert_string_equal(facts.parameter[1].configured, "0"); /* the command line beats it */
+	assert_string_equal(facts.parameter[1].configured, "0"); /* the command line overrides it */
 	assert_string_equal(facts.parameter[1].value, "-1");
 	assert_string_equal(facts.parameter[2].module, "ttm");
 	assert_false(facts.parameter[2].loaded);

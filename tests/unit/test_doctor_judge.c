@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The doctor's one root cause: out of findings made by hand, and of whole hosts. */
+/* The doctor's root cause, from single findings and from whole hosts. */
 #include "doctor.h"
 
 #include "lib/text.h"
@@ -96,7 +96,7 @@ static void runtime_dies(void)
 	snprintf(facts.probe[DAVY_DISCOVERY_ROCM].stage, 16, "init");
 }
 
-/* One fault each, and the policy when all that needs it dies with it. */
+/* One fault each, and the policy if everything above fails with it. */
 static const struct {
 	const char *cause;
 	const char *policy;
@@ -108,7 +108,7 @@ static const struct {
 	{ "config.icds", "", no_icd },	     { "runtime.rocm", "vulkan,cpu", runtime_dies },
 };
 
-/* Whatever was run on top of it dies, too, and is no cause. */
+/* Programs run above it fail too, and are no cause. */
 static void let_die(uint32_t backends)
 {
 	if (backends & BIT(ROCM)) {
@@ -155,7 +155,7 @@ static void two_faults_are_two_causes(void **state)
 			single[i].break_it();
 			single[j].break_it();
 			examine();
-			/* What is not there cannot be opened. */
+			/* A missing file cannot be opened. */
 			assert_causes(2, single[i].cause, single[j].cause);
 			assert_memory_equal(conclusion.text, "2 causes: (1) ", 14);
 		}

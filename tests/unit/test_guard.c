@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guard as it should go: holds, leases, duty cycles, and whoever dies. */
+/* The guard's normal operation: freezes, leases, duty cycles, deaths of processes. */
 #include "guard_lab.h"
 
 static void pauses_until_released(void **state)
@@ -37,7 +37,7 @@ static void a_lease_ends_by_itself(void **state)
 	lab_end(pid);
 }
 
-/* Of two seconds it stood still what the duty leaves. */
+/* The frozen part of two seconds matches the duty. */
 static void duty(uint32_t on_permille, bool tree)
 {
 	pid_t pid = lab_worker(0, tree ? NULL : &lab_cgroup);
@@ -117,12 +117,12 @@ static void wrong_terms_are_refused(void **state)
 	order.period_ns = 1;
 	lab_hold_tree(order, pid);
 	lab_expect(DAVY_GUARD_FAILED, 1, -EINVAL);
-	assert_int_equal(send(guard.fd, "x", 1, 0), 1); /* no order at all */
+	assert_int_equal(send(guard.fd, "x", 1, 0), 1); /* not a valid order */
 	assert_true(lab_runs(0));
 	lab_end(pid);
 }
 
-/* The socket's end is what the agent's death looks like. */
+/* The agent's death closes the socket. */
 static void the_end_of_the_socket_thaws(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup), tree = lab_worker(1, NULL);
@@ -171,7 +171,7 @@ static void a_killed_guard_is_answered_for_by_its_standby(void **state)
 	lab_expect(DAVY_GUARD_HELD, 2, 0);
 	kill(guard.pid, SIGKILL);
 	assert_true(lab_runs(0) && lab_runs(1));
-	assert_int_equal(lab_answer(1000).stage, 0); /* and the agent is told by the socket's end */
+	assert_int_equal(lab_answer(1000).stage, 0); /* the closed socket tells the agent */
 	davy_guard_stop(&guard);
 	lab_start();
 	lab_end(pid);

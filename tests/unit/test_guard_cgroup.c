@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cgroups that somebody else freezes, thaws, empties or removes; and deaths at random instants. */
+/* Cgroups that others freeze, thaw, empty or remove; deaths at random times. */
 #include "guard_lab.h"
 
 #include "act/freeze.h"
@@ -54,7 +54,7 @@ static void one_that_empties_is_told(void **state)
 	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	lab_end(pid);
 	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
-	assert_int_equal(davy_cgroup_wants_frozen(lab_dir), 0); /* who comes next is not frozen */
+	assert_int_equal(davy_cgroup_wants_frozen(lab_dir), 0); /* later processes are not frozen */
 }
 
 static void one_that_is_removed_is_told(void **state)
@@ -129,7 +129,7 @@ static uint32_t next_random(uint32_t below)
 	return seed % below;
 }
 
-/* A hundred deaths of the guard, or ends of its agent, somewhere in a hold of 200 ms at most. */
+/* A hundred deaths of the guard or its agent, at random times in a freeze of at most 200 ms. */
 static void nobody_is_frozen_beyond_his_lease_whoever_dies_when(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup), tree = lab_worker(1, NULL);

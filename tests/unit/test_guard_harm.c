@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What happens between the decision and the act, and during the hold: nobody else is ever stopped,
- * nobody stays stopped, and each is told.
- */
+/* Races between decision, freeze and thaw: no other process is stopped, and none stays stopped. */
 #include "guard_lab.h"
 
 #include <linux/sched.h>
@@ -11,8 +8,8 @@
 #include "act/freeze.h"
 
 /*
- * A new process with a number of our choice, which counts in its slot, and its child in the next
- * one; both end with its group. 0: not possible here.
+ * Starts a process with a chosen pid, which counts in its slot, and its child in the next slot.
+ * Both end with their group. 0: not possible here.
  */
 static pid_t worker_with_pid(pid_t pid, int slot)
 {
@@ -57,14 +54,14 @@ static void who_got_the_number_of_a_dead_one_is_left_alone(void **state)
 	end_group(next);
 }
 
-/* A child of the tree dies while it is held, and a stranger that has a child gets its pid. */
+/* A child of the frozen tree dies, and an unrelated process with a child gets its pid. */
 static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
 {
 	pid_t root = fork(), child, stranger = 0;
 
 	(void)state;
 	if (!root) {
-		signal(SIGCHLD, SIG_IGN); /* they are waited for as soon as they die */
+		signal(SIGCHLD, SIG_IGN); /* children are reaped at once */
 		counters[10] = (uint64_t)lab_worker(0, NULL);
 		lab_count(1);
 	}
@@ -76,14 +73,14 @@ static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
 	for (int i = 0; i < 300 && !kill(child, 0); i++)
 		lab_sleep_ms(5);
 	for (int i = 0; i < 50 && !(stranger = worker_with_pid(child, 2)); i++)
-		lab_sleep_ms(10); /* its last reference goes a little later */
+		lab_sleep_ms(10); /* its last reference is dropped later */
 	if (!stranger) {
 		lab_release(1);
 		lab_end(root);
 		lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 		skip();
 	}
-	for (int i = 0; i < 10; i++) { /* several periods, and they never stand still */
+	for (int i = 0; i < 10; i++) { /* several periods: they are never stopped */
 		uint64_t was = counters[2], child_was = counters[3];
 
 		lab_sleep_ms(45);
@@ -129,7 +126,7 @@ static void who_execs_is_still_himself(void **state)
 	close(go[1]);
 }
 
-/* Forks without end, each of its children counts for a moment. */
+/* Forks without end; each child counts for a moment. */
 static _Noreturn void fork_on(int slot)
 {
 	signal(SIGCHLD, SIG_IGN);
@@ -202,11 +199,11 @@ static void whose_root_dies_is_let_go(void **state)
 	assert_true(lab_stands(0));
 	lab_end(root);
 	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
-	assert_true(lab_runs(0)); /* its child does not stay behind stopped */
+	assert_true(lab_runs(0)); /* its child does not stay stopped */
 	kill(child, SIGKILL);
 }
 
-/* No parent waits for it: its pidfd stays ready for as long as it is a zombie. */
+/* Not reaped: its pidfd stays ready while it is a zombie. */
 static void whose_root_is_a_zombie_is_let_go(void **state)
 {
 	pid_t root = fork(), child;
@@ -227,7 +224,7 @@ static void whose_root_is_a_zombie_is_let_go(void **state)
 	waitpid(root, NULL, 0);
 }
 
-/* Neither its processes nor their states can be read: that is an error, and not "all stopped". */
+/* If processes or their states cannot be read, it is an error, not "all stopped". */
 static void without_descriptors_no_tree_is_seen_to_stand_still(void **state)
 {
 	pid_t root = fork();
@@ -248,7 +245,7 @@ static void without_descriptors_no_tree_is_seen_to_stand_still(void **state)
 	close(free_fd);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
 	few = (struct rlimit){ (rlim_t)free_fd + 1,
-			       files.rlim_max }; /* the folder, no file in it */
+			       files.rlim_max }; /* the folder opens, its files do not */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
 	assert_int_equal(davy_tree_stop(&tree), -EMFILE);
 	assert_int_equal(davy_tree_stopped(&tree), -EMFILE);
@@ -268,7 +265,7 @@ static void who_is_gone_before_is_told(void **state)
 	order.pid = (uint32_t)pid;
 	order.start_ticks = davy_process_start((uint32_t)pid);
 	kill(pid, SIGKILL);
-	lab_sleep_ms(30); /* a zombie: the number is still its own */
+	lab_sleep_ms(30); /* a zombie still owns its pid */
 	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
 	lab_expect(DAVY_GUARD_FAILED, 1, -ESRCH);
 	waitpid(pid, NULL, 0);

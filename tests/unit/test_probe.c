@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run of davylamp-probe means: its words, and programs that behave badly in its place. */
+/* The meaning of a run of davylamp-probe, also of misbehaving programs in its place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those four first */
+/* cmocka needs these four first */
 #include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ static void only_the_probes_own_words_count(void **state)
 		"\n",
 		"{}\n",
 		"[]\n",
-		"{\"ok\":true}", /* its line did not end */
+		"{\"ok\":true}", /* the line has no end */
 		"{\"ok\":1}\n",
 		"{\"ok\":true,\"ok\":true}\n",
 		HEALTHY HEALTHY,
@@ -206,11 +206,11 @@ static void one_that_talks_without_end_is_cut_off(void **state)
 	(void)state;
 	assert_int_equal(f.kind, DAVY_PROBE_GARBAGE);
 	assert_true(f.ms < 10000);
-	f = play("yes >&2", 300); /* on stderr it may: it is not kept */
+	f = play("yes >&2", 300); /* stderr is not limited: it is not kept */
 	assert_int_equal(f.kind, DAVY_PROBE_TIMEOUT);
 }
 
-/* Waits until the process whose pid the file holds is gone, or a zombie; false after a minute. */
+/* Waits until the process whose pid is in the file has ended; false after a minute. */
 static bool ended(const char *pid_file)
 {
 	char path[64], stat[256];
@@ -257,7 +257,7 @@ static void one_that_hangs_is_ended_with_its_children(void **state)
 		 "while ! [ -s %s ]; do sleep 0.05; done; echo '{\"ok\":true}'",
 		 name, name);
 	f = play(script, 100000);
-	assert_int_equal(f.kind, DAVY_PROBE_HEALTHY); /* the child is not waited for */
+	assert_int_equal(f.kind, DAVY_PROBE_HEALTHY); /* its child is not awaited */
 	assert_true(f.ms < 60000);
 	assert_true(ended(name));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two real processes on one port: who gets a connection, and what is known of those that wait. */
+/* Two real processes on one port: which one gets a connection, and the waiting connections. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static socklen_t loopback(int family, uint16_t port, union address *a)
 	return sizeof(a->v6);
 }
 
-/* Says its letter to whoever comes; 0: accepts nobody. */
+/* Sends its letter to each client; 0: accepts no connection. */
 static void serve(int fd, char letter)
 {
 	while (letter) {
@@ -97,7 +97,7 @@ static void stop(const struct server *s)
 	waitpid(s->pid, NULL, 0);
 }
 
-/* The letter of who answered; '-' when the connection was refused. */
+/* The letter of the process that answered; '-': refused. */
 static char ask(const struct server *s, uint16_t from)
 {
 	const struct linger hard = { .l_onoff = 1 };
@@ -142,12 +142,12 @@ static void steering(int family, const char *address)
 	assert_int_equal(davy_steer(new.pid, new.port, from, 0, 1), 0);
 	all_go_to(&old, 'n');
 	assert_int_equal(ask(&old, from), 'o');
-	stop(&old); /* the new one moves into its place, and the index 1 is nobody's */
+	stop(&old); /* the new one takes its index, and index 1 is unused */
 	all_go_to(&new, 'n');
 	assert_int_equal(davy_steer_end(new.pid, new.port), 0);
 	all_go_to(&new, 'n');
 	stop(&new);
-	assert_int_equal(ask(&new, 0), '-'); /* no duplicate of ours goes on listening */
+	assert_int_equal(ask(&new, 0), '-'); /* no duplicate of ours listens */
 	close(held);
 }
 

@@ -68,7 +68,7 @@ static void a_unit_of_roots_is_entered(void **state)
 {
 	(void)state;
 	if (geteuid())
-		skip(); /* nothing of this tree is root's */
+		skip(); /* root owns nothing in this tree */
 	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_OURS);
 	assert_int_equal(look(UNIT "/below"), DAVY_WHO_CGROUP_OURS);
 }
@@ -94,7 +94,7 @@ static void what_another_user_may_change_is_not(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip(); /* nothing can be given away */
+		skip(); /* chown is not permitted */
 	put(UNIT "/cgroup.freeze", "0\n");
 	put(UNIT "/memory.max", "max\n");
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -120,7 +120,7 @@ static void what_is_frozen_is_not(void **state)
 	put(UNIT "/cgroup.freeze", "1\n");
 	assert_int_equal(look(UNIT "/below"), DAVY_WHO_CGROUP_FROZEN);
 	put(UNIT "/cgroup.freeze", "0\n");
-	put("/user.slice/cgroup.freeze", "1\n"); /* a stranger's is told as frozen, too */
+	put("/user.slice/cgroup.freeze", "1\n"); /* also reported for another user's cgroup */
 	assert_int_equal(look("/user.slice/user-1998.slice/session-1.scope"),
 			 DAVY_WHO_CGROUP_FROZEN);
 }
@@ -129,7 +129,7 @@ static void where_a_child_would_end_the_engine_it_is_not(void **state)
 {
 	(void)state;
 	if (geteuid())
-		skip(); /* nothing of this tree is root's */
+		skip(); /* root owns nothing in this tree */
 	put("/system.slice/memory.max", "8589934592\n");
 	put("/system.slice/memory.current", "8000000000\n");
 	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_FULL);
