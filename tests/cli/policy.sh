@@ -132,7 +132,7 @@ policy_forget_checks() {
 	check "nothing is left to forget" exits 4 "$p" policy forget --all $where
 	echo 'state = ajar' >"$d/learned.conf"
 	check "what is not understood is not forgotten" exits 1 "$p" policy forget --all $where
-	check "but named" says "line 1: not understood"
+	check "but named" says "line 1: syntax error"
 	rm "$d/learned.conf"
 }
 

@@ -15,8 +15,8 @@
 static int client_say(const char *socket_path, int err)
 {
 	if (davy_message_nobody(err)) {
-		davy_log("no agent on '%s' (%s); start it with 'davylamp run' as root", socket_path,
-			 strerror(-err));
+		davy_log("no agent answers on '%s' (%s); start it with 'davylamp run' as root",
+			 socket_path, strerror(-err));
 		return DAVY_EXIT_NOTHING;
 	}
 	if (err == -EAGAIN)
