@@ -8,7 +8,7 @@ guard_holds() { timeout -k 5 300 "$work/guard" "$STAGE/usr/sbin/davylamp-guard" 
 
 guard_checks() {
 	check "the guard is not for use by hand" exits 2 "$STAGE/usr/sbin/davylamp-guard"
-	check "and says so" says "'davylamp run' starts it"
+	check "and says so" says "started by 'davylamp run' only"
 	check "the guard's verb is gone" exits 2 "$program" guard
 	check "the guard is static and linked with nothing" not grep -q 'NEEDED' <(objdump -p "$STAGE/usr/sbin/davylamp-guard")
 	check "the guard's lab is built" gcc -std=gnu17 -D_GNU_SOURCE -iquote userspace -O1 -o "$work/guard" tests/cli/guard.c \
