@@ -137,9 +137,9 @@ static void what_is_in_force_ends_the_rest(void **state)
 	w->retry_ns = NOW_NS;
 	assert_wakes();
 	w->retry_ns = 0;
-	w->hold_plan = 1;
+	w->freeze_plan = 1;
 	assert_wakes();
-	w->hold_plan = 0;
+	w->freeze_plan = 0;
 	w->pid = 7;
 	assert_wakes();
 }
