@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "core/event/config.h"
 #include "core/event/fields.h"
 
 #define PAYLOAD offsetof(struct davy_event, config)
@@ -41,6 +43,94 @@ static void fields_are_of_their_event(void **state)
 	}
 	assert_null(davy_event_shape(0)->name);
 	assert_null(davy_event_shape(DAVY_EV_COUNT)->name);
+}
+
+/*
+ * The layout of a trace, a line each: "KIND NUMBER SIZE", "KIND.FIELD OFFSET SIZE ELEMENTS" and
+ * "KIND.FIELD=NAME NUMBER". Offsets begin at the payload. Lines are appended to
+ * tests/unit/trace_layout.txt ("out/unit/test_fields layout" prints all), and never changed.
+ */
+static size_t say_values(char *text, size_t size, const struct davy_event_shape *shape,
+			 const struct davy_field *f)
+{
+	size_t used = 0;
+
+	for (uint64_t v = f->min; f->type == DAVY_FIELD_NAME && v <= f->max; v++)
+		used += (size_t)snprintf(text + used, size - used, "%s.%s=%s %u\n", shape->name,
+					 f->name, f->text((uint32_t)v), (uint32_t)v);
+	return used;
+}
+
+static size_t say_layout(char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (uint32_t kind = 1; kind < DAVY_EV_COUNT; kind++) {
+		const struct davy_event_shape *shape = davy_event_shape(kind);
+
+		used += (size_t)snprintf(text + used, size - used, "%s %u %zu\n", shape->name, kind,
+					 shape->size);
+		for (size_t i = 0; i < shape->field_count; i++) {
+			const struct davy_field *f = &shape->fields[i];
+
+			used += (size_t)snprintf(text + used, size - used, "%s.%s %zu %u %u\n",
+						 shape->name, f->name, f->offset - PAYLOAD, f->size,
+						 f->more + 1u);
+			used += say_values(text + used, size - used, shape, f);
+		}
+	}
+	for (uint32_t key = 0; key < DAVY_CFG_COUNT; key++)
+		used += (size_t)snprintf(text + used, size - used, "key=%s %u\n",
+					 davy_config_rows[key].name, key);
+	assert_true(used < size);
+	return used;
+}
+
+static bool has_line(const char *text, const char *line)
+{
+	size_t len = strlen(line);
+
+	for (const char *at = text; (at = strstr(at, line)); at++)
+		if ((at == text || at[-1] == '\n') && at[len] == '\n')
+			return true;
+	return false;
+}
+
+/* A size may only grow. */
+static bool has_grown(const char *line)
+{
+	char name[64];
+	unsigned int kind, size;
+
+	if (strchr(line, '.') || strchr(line, '=') ||
+	    sscanf(line, "%63s %u %u", name, &kind, &size) != 3)
+		return false;
+	return kind < DAVY_EV_COUNT && !strcmp(davy_event_shape(kind)->name, name) &&
+	       davy_event_shape(kind)->size >= size;
+}
+
+static void a_trace_of_an_older_program_keeps_its_meaning(void **state)
+{
+	FILE *file = fopen("tests/unit/trace_layout.txt", "r");
+	static char now[1 << 18];
+	char line[256];
+	size_t count = 0;
+
+	(void)state;
+	assert_non_null(file);
+	say_layout(now, sizeof(now));
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = 0;
+		if (!has_line(now, line) && !has_grown(line))
+			fail_msg("'%s': this line of trace_layout.txt has changed", line);
+		count++;
+	}
+	fclose(file);
+	for (char *at = now; *at; count--, at += strcspn(at, "\n") + 1)
+		;
+	if (count)
+		fail_msg("the layout has grown: write 'out/unit/test_fields layout' to "
+			 "tests/unit/trace_layout.txt");
 }
 
 /* The smallest event that the limits admit. */
@@ -94,12 +184,18 @@ static void what_breaks_a_limit_is_refused(void **state)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	static char layout[1 << 18];
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_of_their_event),
+		cmocka_unit_test(a_trace_of_an_older_program_keeps_its_meaning),
 		cmocka_unit_test(what_breaks_a_limit_is_refused),
 	};
 
+	if (argc > 1 && !strcmp(argv[1], "layout")) {
+		fwrite(layout, 1, say_layout(layout, sizeof(layout)), stdout);
+		return 0;
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

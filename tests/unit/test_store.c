@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "store/learned.h"
 #include "store/trace.h"
@@ -259,6 +260,69 @@ static void a_flushed_trace_survives_its_writer(void **state)
 	assert_int_equal(davy_trace_close(w), 0);
 }
 
+struct raw_record {
+	uint16_t kind, size;
+	uint32_t pid;
+	uint64_t at_ns;
+	char payload[256];
+};
+
+static size_t put_record(char *at, const struct raw_record *r)
+{
+	memcpy(at, r, 16);
+	memcpy(at + 16, r->payload, r->size < 256 ? r->size : 256);
+	return 16u + r->size;
+}
+
+static void write_records(const struct raw_record *records, size_t count)
+{
+	static char plain[1 << 17];
+	char file[4096] = "DLTRACE\0\2";
+	size_t used = 0, size;
+
+	memset(plain, 0, sizeof(plain));
+	for (size_t i = 0; i < count; i++)
+		used += put_record(plain + used, &records[i]);
+	size = ZSTD_compress(file + 16, sizeof(file) - 16, plain, used, 1);
+	assert_false(ZSTD_isError(size));
+	write_text("t.trace", file, 16 + size);
+}
+
+/* Fields and kinds that one of the two programs does not have. */
+static void traces_of_older_and_newer_programs_are_read(void **state)
+{
+	const uint16_t whole = (uint16_t)davy_event_payload_size(DAVY_EV_THROW);
+	const struct raw_record records[] = {
+		{ DAVY_EV_THROW, whole, 5, 0, "N2vk1E" },
+		{ DAVY_EV_THROW, 8, 5, 1, "N2vk1E" },
+		{ 60000, 100, 5, 2, "a kind to come" },
+		{ DAVY_EV_THROW, (uint16_t)(whole + 64), 5, 3, "N2vk1E" },
+		{ DAVY_EV_TICK, 0, 0, 4, "" },
+	};
+	struct raw_record large = { DAVY_EV_TICK, 9000, 0, 0, "" };
+	struct davy_trace_reader *r;
+	struct davy_event ev;
+	size_t count = 0;
+
+	(void)state;
+	write_records(records, 5);
+	assert_int_equal(davy_trace_open(path, &r), 0);
+	while (davy_trace_next(r, &ev) > 0) {
+		assert_int_equal(ev.at_ns, count < 2 ? count : count + 1);
+		if (ev.kind == DAVY_EV_THROW)
+			assert_string_equal(ev.thrown.type, "N2vk1E");
+		count++;
+	}
+	assert_int_equal(count, 4);
+	assert_int_equal(davy_trace_skipped(r), 1);
+	davy_trace_reader_free(r);
+
+	write_records(&large, 1);
+	assert_int_equal(davy_trace_open(path, &r), 0);
+	assert_int_equal(davy_trace_next(r, &ev), -EBADMSG);
+	davy_trace_reader_free(r);
+}
+
 static void a_newer_trace_is_told_apart(void **state)
 {
 	static const char newer[16] = { 'D', 'L', 'T', 'R', 'A', 'C', 'E', 0, 3 };
@@ -407,6 +471,7 @@ int main(void)
 		cmocka_unit_test(what_is_damaged_costs_no_whole_block_before),
 		cmocka_unit_test(a_flipped_bit_is_an_error_and_what_is_before_it_is_kept),
 		cmocka_unit_test(a_flushed_trace_survives_its_writer),
+		cmocka_unit_test(traces_of_older_and_newer_programs_are_read),
 		cmocka_unit_test(a_newer_trace_is_told_apart),
 		cmocka_unit_test(a_full_disk_is_an_error_of_the_writer),
 		cmocka_unit_test(a_disk_that_fills_up_leaves_whole_frames),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,10 @@ static int replay_file(const char *path, struct replay_options *o)
 		err = replay_replay(trace, core, o);
 		davy_foresight_add(&o->total, &core->foresight);
 	}
+	if (trace && davy_trace_skipped(trace))
+		davy_log("'%s' was written by a newer davylamp: %" PRIu64 " events of unknown "
+			 "kinds were skipped; replay it with that one for its decisions",
+			 path, davy_trace_skipped(trace));
 	davy_trace_reader_free(trace);
 	free(core);
 	if (err == -EINVAL)

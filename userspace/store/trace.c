@@ -11,6 +11,7 @@
 #include "lib/file.h"
 
 #define BUFFER_SIZE (128 * 1024)
+#define PAYLOAD_MAX 8192 /* of a newer davylamp */
 #define LEVEL	    3
 #define FRAME_NS    (10 * DAVY_NS_PER_S)
 
@@ -53,7 +54,8 @@ struct davy_trace_reader {
 	size_t used; /* bytes of them that were given out */
 	bool ended;  /* the file has no more bytes */
 	bool frame_open;
-	size_t hint; /* bytes that the next step of decompression takes */
+	uint64_t skipped; /* records of unknown kinds */
+	size_t hint;	  /* bytes that the next step of decompression takes */
 	char in[BUFFER_SIZE];
 	char plain[2 * BUFFER_SIZE]; /* the rest of a record, and a whole block behind it */
 };
@@ -262,31 +264,50 @@ static int trace_want(struct davy_trace_reader *r, size_t size)
 	return r->have - r->used >= size;
 }
 
-int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event)
+/* Consumes a record; 1 if its kind is known and its event valid, 0 if it was skipped. */
+static int trace_take(struct davy_trace_reader *r, const struct record_header *header,
+		      struct davy_event *ret_event)
 {
-	struct record_header header;
-	struct davy_event ev;
-	int ok = trace_want(r, sizeof(header));
+	const char *payload = r->plain + r->used + sizeof(*header);
+	struct davy_event ev = { .at_ns = header->at_ns, .kind = header->kind, .pid = header->pid };
+	size_t size;
 
-	if (ok < 0)
-		return ok;
-	if (!ok)
-		return r->have != r->used || r->frame_open ? -EBADMSG : 0;
-	memcpy(&header, r->plain + r->used, sizeof(header));
-	if (!header.kind || header.kind >= DAVY_EV_COUNT ||
-	    header.size != davy_event_payload_size(header.kind))
-		return -EBADMSG;
-	ok = trace_want(r, sizeof(header) + header.size);
-	if (ok <= 0)
-		return ok < 0 ? ok : -EBADMSG;
-	memset(&ev, 0, sizeof(ev));
-	ev.at_ns = header.at_ns;
-	ev.kind = header.kind;
-	ev.pid = header.pid;
-	memcpy(&ev.config, r->plain + r->used + sizeof(header), header.size);
-	r->used += sizeof(header) + header.size;
+	r->used += sizeof(*header) + header->size;
+	if (header->kind >= DAVY_EV_COUNT) {
+		r->skipped++;
+		return 0;
+	}
+	size = davy_event_payload_size(header->kind);
+	memcpy(&ev.config, payload, header->size < size ? header->size : size);
 	if (!davy_event_valid(&ev))
 		return -EBADMSG;
 	*ret_event = ev;
 	return 1;
+}
+
+int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event)
+{
+	struct record_header header;
+	int ok;
+
+	do {
+		ok = trace_want(r, sizeof(header));
+		if (ok < 0)
+			return ok;
+		if (!ok)
+			return r->have != r->used || r->frame_open ? -EBADMSG : 0;
+		memcpy(&header, r->plain + r->used, sizeof(header));
+		if (!header.kind || header.size > PAYLOAD_MAX)
+			return -EBADMSG;
+		ok = trace_want(r, sizeof(header) + header.size);
+		if (ok <= 0)
+			return ok < 0 ? ok : -EBADMSG;
+		ok = trace_take(r, &header, ret_event);
+	} while (!ok);
+	return ok;
+}
+
+uint64_t davy_trace_skipped(const struct davy_trace_reader *r)
+{
+	return r->skipped;
 }

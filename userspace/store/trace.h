@@ -2,7 +2,15 @@
 /*
  * Traces: all events that entered the core, in order. A file is a 16-byte header ("DLTRACE", NUL,
  * version, zero) and a zstd stream of records: u16 kind, u16 payload size, u32 pid, u64 ns,
- * payload; little endian. Written in flushed blocks, so that a killed agent's trace is whole up to
+ * payload; little endian.
+ *
+ * Every later davylamp reads a trace of this version. Kinds, fields and named values are therefore
+ * only appended (tests/unit/trace_layout.txt has them all): a shorter payload of an older davylamp
+ * is completed with zeros, which are valid for each appended field. Of a newer davylamp's trace the
+ * reader skips unknown kinds and counts them, and ignores unknown fields. The version changes only
+ * if that is not enough.
+ *
+ * Written in flushed blocks, so that a killed agent's trace is whole up to
  * its last flush, and in frames of some 10 s with a checksum each, so that a flipped bit is an
  * error within 10 s. A reader gives everything whole before the place where a trace is cut or
  * corrupted; older traces are one frame without a checksum.
@@ -30,6 +38,8 @@ int davy_trace_close(struct davy_trace_writer *w);
 int davy_trace_open(const char *path, struct davy_trace_reader **ret_reader);
 /* 1: *ret_event holds the next valid event; 0: the end; -EBADMSG: cut or corrupted here. */
 int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event);
+/* Records skipped so far because their kind is unknown. */
+uint64_t davy_trace_skipped(const struct davy_trace_reader *r);
 void davy_trace_reader_free(struct davy_trace_reader *r);
 
 #endif
