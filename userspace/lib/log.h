@@ -24,6 +24,7 @@ enum davy_exit {
 typedef bool (*davy_log_writer)(void *arg, const char *text, size_t size);
 void davy_log_through(davy_log_writer write, void *arg);
 
+/* If stderr is the journal, the line has priority "warning", and davy_debug's "debug". */
 void davy_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Like davy_log, but only with --verbose. */
