@@ -17,8 +17,9 @@ empty_host
 gpu 0x10de 0x2330 nvidia
 for n in ctl:255 -uvm:0 0:0; do mknod -m 666 "$LAB_ROOT/dev/nvidia${n%:*}" c 1 3; done
 put /sys/module/nvidia/version 580.159.04
-service_runs STANDIN_NVML=ok
-of_service
+service_runs STANDIN_NVML=ok STANDIN_NVML_BUS=04
+of_service --model "$here/tiny.gguf"
+check "the size of NVIDIA's memory is NVML's" found model.memory ok '.evidence | test("the GPU 16384 MiB")'
 check "the NVIDIA driver's version" found driver.bound ok '.evidence == "nvidia 580.159.04"'
 check "the NVIDIA device files" found access.open ok '.about == "/dev/nvidia-uvm"'
 check "NVML finds the GPU" found runtime.nvml ok '.evidence | test("NVIDIA Stand-in")'
@@ -92,6 +93,11 @@ check "the text names the root cause" grep -q '^root cause: .*a variable hides t
 check "each failure has a fix and a command that verifies it" bash -c "grep -A2 FAILURE '$work/text' | grep -c 'fix:' | grep -qv '^0' && grep -A2 FAILURE '$work/text' | grep -q 'verify:'"
 
 echo "== other engines"
+(
+	export "${radv[@]}"
+	doctor --user root --engine llama-server
+)
+check "--engine finds a program in PATH by its name" found engine.discovery ok '.about == "Vulkan"'
 service_runs "${radv[@]}"
 of_service -- "$here/opt/lib/ollama/llama-server" --version
 check "a user's command that succeeds" found engine.discovery ok

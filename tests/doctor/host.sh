@@ -68,7 +68,6 @@ video:x:$video:ollama
 render:x:$render:ollama
 ollama:x:$uid:"
 	put /sys/kernel/btf/vmlinux x
-	put /sys/kernel/tracing/events/x x
 	put /sys/kernel/security/lockdown '[none] integrity confidentiality'
 }
 

@@ -177,8 +177,8 @@ static void tame(void)
 		END(p->module), END(p->name), END(p->configured), END(p->value), END(p->origin);
 		FLAG(p->loaded), FLAG(p->exists);
 	}
-	FLAG(facts.self.root), FLAG(facts.self.btf), FLAG(facts.self.tracefs);
-	FLAG(facts.self.ftrace_off), END(facts.self.lockdown);
+	FLAG(facts.self.root), FLAG(facts.self.btf), FLAG(facts.self.ftrace_off);
+	END(facts.self.lockdown);
 }
 
 static void check_findings(void)

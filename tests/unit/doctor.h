@@ -89,7 +89,7 @@ static int make_host(void **state)
 	healthy_runtime(DAVY_DISCOVERY_VULKAN, "AMD Instinct MI50 (RADV VEGA20)");
 	facts.engine.engine = DAVY_ENGINE_OLLAMA;
 	snprintf(facts.engine.name, sizeof(facts.engine.name), "ollama");
-	facts.self.root = facts.self.btf = facts.self.tracefs = true;
+	facts.self.root = facts.self.btf = true;
 	facts.self.capabilities = UINT64_MAX;
 	add_run(DAVY_BACKEND_VULKAN, DAVY_END_GOOD, DAVY_STAGE_DONE);
 	add_run(DAVY_BACKEND_ROCM, DAVY_END_GOOD, DAVY_STAGE_DONE);

@@ -272,7 +272,7 @@ static void the_exit_status_is_that_of_the_worst(void **state)
 	facts.service.known = false;
 	examine();
 	assert_int_equal(davy_doctor_exit(&findings, &conclusion), DAVY_EXIT_UNCHECKED);
-	facts.self.tracefs = false;
+	facts.self.ftrace_off = true;
 	examine();
 	assert_int_equal(davy_doctor_exit(&findings, &conclusion), DAVY_EXIT_WARNING);
 	facts.icd_count = 0;

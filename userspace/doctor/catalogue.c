@@ -3,7 +3,7 @@
 
 static const struct davy_check rows[] = {
 	{ "self.btf", "the kernel's types (BTF)", "", DAVY_AT_SELF, false, davy_check_btf },
-	{ "self.tracefs", "tracefs", "", DAVY_AT_SELF, false, davy_check_tracefs },
+	{ "self.ftrace", "function tracing", "", DAVY_AT_SELF, false, davy_check_ftrace },
 	{ "self.lockdown", "lockdown", "", DAVY_AT_SELF, false, davy_check_lockdown },
 	{ "self.capabilities", "capabilities", "", DAVY_AT_SELF, false, davy_check_capabilities },
 	{ "driver.gpu", "a GPU is here", "", DAVY_AT_DRIVER, false, davy_check_gpus },

@@ -29,25 +29,19 @@ DAVY_CHECK(btf)
 	davy_finding_verify(f, "test -e /sys/kernel/btf/vmlinux");
 }
 
-DAVY_CHECK(tracefs)
+DAVY_CHECK(ftrace)
 {
-	struct davy_finding *f;
+	struct davy_finding *f = davy_finding_add(
+		findings, check, facts->self.ftrace_off ? DAVY_FOUND_WARNING : DAVY_FOUND_OK, 0,
+		"");
 
-	if (facts->self.ftrace_off) {
-		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
-		davy_finding_evidence(f, "kernel.ftrace_enabled is 0: traced functions "
-					 "report no calls");
-		davy_finding_fix(f, "sysctl kernel.ftrace_enabled=1");
-		davy_finding_verify(f, "sysctl kernel.ftrace_enabled");
-	} else if (facts->self.tracefs) {
-		f = davy_finding_add(findings, check, DAVY_FOUND_OK, 0, "");
-		davy_finding_evidence(f, "mounted");
-	} else {
-		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
-		davy_finding_evidence(f, "not mounted: named tracepoints are not available");
-		davy_finding_fix(f, "mount -t tracefs tracefs /sys/kernel/tracing");
-		davy_finding_verify(f, "test -e /sys/kernel/tracing/events");
+	if (!facts->self.ftrace_off) {
+		davy_finding_evidence(f, "kernel.ftrace_enabled is not 0");
+		return;
 	}
+	davy_finding_evidence(f, "kernel.ftrace_enabled is 0: traced functions report no calls");
+	davy_finding_fix(f, "sysctl kernel.ftrace_enabled=1");
+	davy_finding_verify(f, "sysctl kernel.ftrace_enabled");
 }
 
 DAVY_CHECK(lockdown)

@@ -22,7 +22,7 @@ void davy_checks_run(const struct davy_doctor_facts *facts, struct davy_findings
 
 /* check_self.c */
 DAVY_CHECK(btf);
-DAVY_CHECK(tracefs);
+DAVY_CHECK(ftrace);
 DAVY_CHECK(lockdown);
 DAVY_CHECK(capabilities);
 

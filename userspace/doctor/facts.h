@@ -216,7 +216,6 @@ struct davy_doctor_self {
 	bool root;
 	uint64_t capabilities; /* effective */
 	bool btf;
-	bool tracefs;
 	char lockdown[24]; /* "none", "integrity", "confidentiality"; "" unknown */
 	bool ftrace_off;
 };

@@ -17,7 +17,7 @@ void davy_read_rules(struct davy_doctor_facts *facts, const struct davy_policy_s
 /* Module parameters set by modprobe.d or the command line, and their values in the kernel. */
 void davy_read_parameters(struct davy_doctor_facts *facts);
 
-/* BTF, tracefs, lockdown, capabilities, the host's memory. */
+/* BTF, function tracing, lockdown, capabilities, the host's memory. */
 void davy_read_self(struct davy_doctor_facts *facts);
 
 /* The expected device files; a child like "who" opens each. "facts": shared memory. */

@@ -18,6 +18,8 @@
 #define ENTRIES_MAX 20000
 #define DIRS_MAX    48
 
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* Folders that may contain the engine's libraries, the nearest first. */
 struct dirs {
 	size_t count;
@@ -199,6 +201,21 @@ static bool take_engine_name(struct davy_doctor_engine *e, const char *name)
 	return false;
 }
 
+/* The first program "name" of the user's PATH; false: none. */
+static bool engine_in_path(const struct davy_who *who, const char *name, char *ret_path)
+{
+	const char *list = davy_who_variable(who, "PATH");
+
+	for (const char *at = list ? list : DEFAULT_PATH; *at;
+	     at += strcspn(at, ":"), at += *at == ':')
+		if (snprintf(ret_path, DAVY_DOCTOR_PATH, "%.*s/%s", (int)strcspn(at, ":"), at,
+			     name) < DAVY_DOCTOR_PATH &&
+		    !access(ret_path, X_OK))
+			return true;
+	ret_path[0] = 0;
+	return false;
+}
+
 static void engine_identify(struct davy_doctor_engine *e, const struct davy_who *who,
 			    const char *asked)
 {
@@ -220,6 +237,8 @@ static void engine_identify(struct davy_doctor_engine *e, const struct davy_who 
 	}
 	if (asked)
 		take_engine_name(e, asked);
+	if (asked && !e->path[0] && engine_in_path(who, asked, e->path))
+		engine_take_facts(e, &look);
 }
 
 /* Runs in a child like "who". */

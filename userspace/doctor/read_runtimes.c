@@ -61,6 +61,14 @@ static void make_arguments(struct arguments *a, const struct davy_who *who, cons
 	a->at[n] = NULL;
 }
 
+/* NVIDIA's driver has no file with the size of the memory; NVML reports it. */
+static void runtimes_take_gpu(struct davy_doctor_gpu *g, const json_t *device, bool vulkan)
+{
+	g->in_vulkan |= vulkan;
+	if (!g->vram_bytes && davy_message_number(device, "memory", 0) > 0)
+		g->vram_bytes = (uint64_t)davy_message_number(device, "memory", 0);
+}
+
 /* Takes the names, "A, B", and whether all devices are CPU devices. */
 static void runtimes_take_devices(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
 				  const json_t *answer)
@@ -76,8 +84,9 @@ static void runtimes_take_devices(struct davy_doctor_facts *facts, struct davy_d
 
 		p->addressed &= *davy_message_text(d, "pci") != 0;
 		for (size_t g = 0; g < facts->gpu_count; g++)
-			facts->gpu[g].in_vulkan |=
-				!strcmp(facts->gpu[g].device, davy_message_text(d, "pci"));
+			if (!strcmp(facts->gpu[g].device, davy_message_text(d, "pci")))
+				runtimes_take_gpu(&facts->gpu[g], d,
+						  p == &facts->probe[DAVY_DISCOVERY_VULKAN]);
 		software += !strcmp(davy_message_text(d, "type"), "cpu");
 		snprintf(p->names + used, sizeof(p->names) - used, "%s%.60s", used ? ", " : "",
 			 davy_message_text(d, "name"));

@@ -56,8 +56,6 @@ void davy_read_self(struct davy_doctor_facts *facts)
 	self->root = !geteuid();
 	self->capabilities = read_capabilities();
 	self->btf = read_self_there("/sys/kernel/btf/vmlinux");
-	self->tracefs = read_self_there("/sys/kernel/tracing/events") ||
-			read_self_there("/sys/kernel/debug/tracing/events");
 	read_lockdown(self);
 	self->ftrace_off = !davy_root_path(path, sizeof(path), "/proc/sys/kernel/ftrace_enabled") &&
 			   !davy_read_number(path, &enabled) && !enabled;

@@ -15,11 +15,12 @@
 
 #define DEVICES_MAX 64
 #define NAME_LEN    96
-#define CALLS_MAX   5
+#define CALLS_MAX   6
 
 struct device {
 	char name[NAME_LEN];
 	const char *type; /* "gpu", "cpu", "other" */
+	char pci[24];	  /* "" unknown */
 	uint64_t memory;
 };
 
@@ -178,9 +179,18 @@ static void ze_query(struct runtime *r)
 	}
 }
 
-/* nvmlInit_v2, nvmlDeviceGetCount_v2, ...GetHandleByIndex_v2, ...GetName, ...GetMemoryInfo */
+/*
+ * nvmlInit_v2, nvmlDeviceGetCount_v2, ...GetHandleByIndex_v2, ...GetName, ...GetMemoryInfo,
+ * ...GetPciInfo_v3
+ */
 struct nvml_memory {
 	unsigned long long total, free, used;
+};
+
+struct nvml_pci {
+	char old_text[16];
+	unsigned int domain, bus, device, id, subsystem;
+	char text[32];
 };
 
 static unsigned int nvml_count;
@@ -206,12 +216,15 @@ static void nvml_query(struct runtime *r)
 	int (*handle)(unsigned int index, void **device);
 	int (*name)(void *device, char *name, unsigned int size);
 	int (*memory)(void *device, struct nvml_memory *memory);
+	int (*place)(void *device, struct nvml_pci *pci);
 
 	memcpy(&handle, &r->call[2], sizeof(handle));
 	memcpy(&name, &r->call[3], sizeof(name));
 	memcpy(&memory, &r->call[4], sizeof(memory));
+	memcpy(&place, &r->call[5], sizeof(place));
 	for (unsigned int i = 0; i < nvml_count && i < DEVICES_MAX; i++) {
 		struct nvml_memory m = { 0 };
+		struct nvml_pci pci = { 0 };
 		char text[NAME_LEN] = "";
 		void *device = NULL;
 		int err = handle(i, &device);
@@ -220,10 +233,16 @@ static void nvml_query(struct runtime *r)
 			err = name(device, text, sizeof(text));
 		if (!err)
 			err = memory(device, &m);
+		if (!err)
+			err = place(device, &pci);
 		text[sizeof(text) - 1] = 0;
 		if (err)
 			snprintf(r->why, sizeof(r->why), "device %u returns error %d", i, err);
 		runtime_probe_name_device(r, text, "gpu", m.total);
+		if (!err) /* NVML has no function number: a GPU is function 0 */
+			snprintf(r->device[r->count - 1].pci, sizeof(r->device[0].pci),
+				 "%04x:%02x:%02x.0", pci.domain & 0xffffu, pci.bus & 0xffu,
+				 pci.device & 0x1fu);
 	}
 }
 
@@ -242,7 +261,7 @@ static const struct row rows[] = {
 	[DAVY_PROBE_NVML] = { "libnvidia-ml.so.1",
 			      { "nvmlInit_v2", "nvmlDeviceGetCount_v2",
 				"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetName",
-				"nvmlDeviceGetMemoryInfo" },
+				"nvmlDeviceGetMemoryInfo", "nvmlDeviceGetPciInfo_v3" },
 			      nvml_init,
 			      nvml_get,
 			      nvml_query },
@@ -334,6 +353,8 @@ int davy_probe_runtime(const struct davy_probe_options *options)
 		json_t *o = json_pack("{s:o*, s:s}", "name", davy_answer_text(r.device[i].name),
 				      "type", r.device[i].type);
 
+		if (r.device[i].pci[0])
+			json_object_set_new(o, "pci", json_string(r.device[i].pci));
 		if (r.device[i].memory)
 			json_object_set_new(o, "memory",
 					    json_integer((json_int_t)r.device[i].memory));
