@@ -123,7 +123,7 @@ audit_whole() {
 	[[ ! $engine ]] || until_true 30 watched || bad "the engine is not watched"
 }
 
-complaints='assert|should not be reached|cannot be undone|put aside|cannot be closed|corrupt|stack smashing'
+complaints='assert|should not be reached|cannot be undone|renamed to [a-z]*[.]|cannot be closed|corrupt|stack smashing'
 audit_said() {
 	! grep -hiE "$complaints" "$work/agent.err" >"$work/said" || bad "the agent said: $(head -n 2 "$work/said" | tr '\n' ' ')"
 }

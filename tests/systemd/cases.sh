@@ -184,7 +184,7 @@ case_by_hand() {
 		order_fails "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}"
 	sleep 1
 	check "it stays so" is llama inactive
-	check "and is reported" grep -q "llama.service: was stopped by somebody" "$work/agent.err"
+	check "and is reported" grep -q "llama.service: was stopped by an operator" "$work/agent.err"
 	inside systemctl start llama
 	until_true 20 healthy 18301/health
 	ask "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}" >"$work/answer" &
@@ -205,7 +205,7 @@ case_edited() {
 	check "a change goes on over an environment edited by hand" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":128}"
 	check "the edited one is kept" inside grep -q LLAMA_ARG_UBATCH=7 $state/units/llama.service.env.hand
-	check "and reported" grep -q "was changed by hand: kept as" "$work/agent.err"
+	check "and reported" grep -q "was changed by hand: it is kept as" "$work/agent.err"
 	check "what was wanted is told" told llama LLAMA_ARG_UBATCH=128
 	before=$(main_pid llama)
 	inside sh -c "echo Environment=A=1 >>$drop_in"
@@ -413,7 +413,7 @@ case_rules() {
 	inside sh -c "echo MINE=1 >>$state/units/llama.service.env"
 	rules 'ubatch = 96'
 	check "an environment edited by hand is kept aside" inside grep -qx MINE=1 $state/units/llama.service.env.hand
-	check "and reported" grep -q "llama.service.env' was changed by hand: kept as" "$work/agent.err"
+	check "and reported" grep -q "llama.service.env' was changed by hand: it is kept as" "$work/agent.err"
 	check "the rules are told" env_says llama LLAMA_ARG_UBATCH=96
 	version=$(env_version llama)
 	inside sh -c 'echo "[rule lab" >/run/backend.conf'

@@ -101,13 +101,13 @@ static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	davy_output_tick(a, ev.at_ns);
 	if (a->trace && ev.at_ns - a->flushed_ns >= FLUSH_NS) {
 		a->flushed_ns = ev.at_ns;
-		davy_trace_flush(a->trace); /* an error comes back with the next write */
+		davy_trace_flush(a->trace); /* the next write returns the error again */
 	}
 	sd_event_source_set_time_relative(source, davy_agent_pace_us(a, ev.at_ns));
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-/* Before each wait: what was just handled may end a rest. */
+/* Runs before each wait of the loop: an event that was just handled may end a rest. */
 static int agent_before_wait(sd_event_source *source, void *arg)
 {
 	uint64_t us;
@@ -142,7 +142,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 
 	(void)source;
 	(void)info;
-	davy_policy_reload(arg, error); /* it has said how it went */
+	davy_policy_reload(arg, error); /* it logs its result */
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static int add_signals(struct davy_agent *a)
 	if (err >= 0)
 		err = sd_event_add_signal(a->loop, NULL, SIGINT, NULL, NULL);
 	if (err >= 0)
-		/* The terminal is gone, or, without one, hazards.conf is new. */
+		/* The terminal is closed; without a terminal: hazards.conf has changed. */
 		err = sd_event_add_signal(a->loop, NULL, SIGHUP, a->terminal ? NULL : on_hangup, a);
 	return err < 0 ? err : 0;
 }
@@ -175,17 +175,18 @@ static void open_bpf(struct davy_agent *a)
 	if (err && a->bpf)
 		davy_bpf_sensor(a->bpf, 0, &process);
 	if (err)
-		davy_log("no kernel events: %s. Workloads of 'davylamp exec' are still watched by "
-			 "their exits and checks%s",
+		davy_log("no kernel events: %s. The agent still watches workloads of 'davylamp "
+			 "exec' by their exits and checks%s",
 			 process.reason,
-			 err == -ENOTSUP ? "; for more, use a kernel with CONFIG_DEBUG_INFO_BTF, "
-					   "as Debian's are"
-					 : "");
+			 err == -ENOTSUP
+				 ? "; for kernel events, use a kernel with CONFIG_DEBUG_INFO_BTF, "
+				   "such as Debian's"
+				 : "");
 	if (!a->bpf || davy_bpf_fd(a->bpf) < 0)
 		return;
 	err = davy_watch_copy(a->loop, NULL, davy_bpf_fd(a->bpf), on_ring, a);
 	if (err < 0)
-		davy_log("event ring: %s; read on the tick only", strerror(-err));
+		davy_log("event ring: %s; the agent reads it on each tick only", strerror(-err));
 }
 
 static int open_trace(struct davy_agent *a)
@@ -196,7 +197,7 @@ static int open_trace(struct davy_agent *a)
 		return 0;
 	err = davy_trace_create(a->options.record_path, &a->trace);
 	if (err)
-		davy_log("trace '%s': cannot be made: %s", a->options.record_path, strerror(-err));
+		davy_log("trace '%s': cannot create: %s", a->options.record_path, strerror(-err));
 	return err;
 }
 
@@ -205,8 +206,8 @@ static void find_probe(struct davy_agent *a)
 	int err = davy_probe_path(a->probe_path, sizeof(a->probe_path));
 
 	if (err)
-		davy_log("'%s' is missing (%s): no engine can be asked for a token; install it "
-			 "beside davylamp",
+		davy_log("'%s' is missing (%s): the agent cannot check engines with a token; "
+			 "install it beside davylamp",
 			 a->probe_path, strerror(-err));
 }
 
@@ -231,11 +232,11 @@ static int agent_open_all(struct davy_agent *a)
 		return err;
 	find_probe(a);
 	davy_policy_feed(a);
-	davy_agent_tuning_tick(a, 0); /* the time of day, before anything is dated */
+	davy_agent_tuning_tick(a, 0); /* the wall clock first: later records contain a date */
 	davy_agent_learned_open(a);
 	err = davy_links_open(a);
 	if (err == -EADDRINUSE)
-		davy_log("'%s' is in use: another program answers there; stop it, or use --socket",
+		davy_log("'%s' is in use by another program; stop that program, or use --socket",
 			 a->options.socket_path);
 	else if (err < 0)
 		davy_log("socket '%s': %s", a->options.socket_path, strerror(-err));
@@ -243,15 +244,15 @@ static int agent_open_all(struct davy_agent *a)
 		return err;
 	davy_agent_intents_open(a);
 	davy_agent_layer_open(a);
-	davy_policy_rules_open(a); /* of a layer that is whole */
+	davy_policy_rules_open(a); /* after the layer was checked */
 	davy_agent_holds_open(a);
 	davy_agent_counts_open(a);
-	davy_agent_gpus_open(a); /* it forks: before the agent grows */
+	davy_agent_gpus_open(a); /* before the agent's memory grows: this call forks */
 	davy_readers_open(a);
 	open_bpf(a);
 	davy_agent_uevents_open(a);
 	davy_agent_kernel_log_open(a);
-	davy_readers_scan(a, SCAN_MS); /* engines that ran before the agent did */
+	davy_readers_scan(a, SCAN_MS); /* finds engines that started before the agent */
 	davy_units_open(a);
 	return open_tick(a);
 }
@@ -278,7 +279,7 @@ static int close_all(struct davy_agent *a)
 	free(a->rules);
 	err = davy_trace_close(a->trace);
 	if (err)
-		davy_log("trace '%s': %s; its end is missing", a->options.record_path,
+		davy_log("trace '%s': %s; the end of the trace is missing", a->options.record_path,
 			 strerror(-err));
 	sd_event_source_disable_unref(a->tick);
 	sd_event_unref(a->loop);
@@ -291,7 +292,7 @@ static void confine(void)
 	int err = davy_agent_confine();
 
 	if (err)
-		davy_log("cannot give up all rights that are not needed: %s; going on with them",
+		davy_log("cannot drop all unneeded privileges: %s; the agent continues with them",
 			 strerror(-err));
 }
 
@@ -311,7 +312,7 @@ int davy_agent_run(const struct davy_agent_options *options)
 	davy_core_init_zeroed(&a->core);
 	err = agent_open_all(a);
 	if (err >= 0) {
-		confine(); /* it needs more rights for opening than afterwards */
+		confine(); /* only the steps above need more privileges */
 		davy_resident_shed();
 		sd_event_set_watchdog(a->loop, true);
 		sd_notify(0, "READY=1");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent: one loop that owns the clock. Sensors feed events, each goes through davy_agent_feed
- * and nowhere else: trace, core, plans; plans are reported and acted on. Its state is one struct;
- * what a room does has headers of the room. Only agent/ includes this, verbs see davy_agent_run.
+ * The agent: one event loop that owns the clock. Sensors pass each event to davy_agent_feed() and
+ * to no other function: trace, core, plans. The agent reports plans and executes them. Its state is
+ * one struct. The functions of a subfolder are declared in headers of that subfolder. Only agent/
+ * includes this file; verbs use davy_agent_run().
  */
 #ifndef DAVY_AGENT_H
 #define DAVY_AGENT_H
@@ -42,55 +43,55 @@
 struct davy_units;
 
 struct davy_agent_options {
-	int mode; /* enum davy_mode, or -1: as configured */
+	int mode; /* enum davy_mode; -1: as configured */
 	bool json;
 	const char *record_path; /* NULL: no trace */
 	const char *socket_path;
 	const char *state_dir;
-	const char *config_dir; /* people's hazards.conf lives here */
+	const char *config_dir; /* contains the administrator's hazards.conf */
 	const char *data_dir;	/* shipped policies */
 };
 
-/* A process the agent knows: what the core was told of it, and when to look again. */
+/* A process that the agent knows: what it reported to the core, and when to inspect it again. */
 struct davy_tracked {
 	uint32_t pid; /* 0: empty */
-	uint32_t uid; /* who answers for it: davy_process_account */
+	uint32_t uid; /* responsible user: davy_process_account() */
 	uint32_t uid_told;
 	uint32_t workload;
 	uint32_t attempts;
 	uint64_t used_ns;
-	uint64_t inspect_ns;  /* 0: no further look is due */
-	uint64_t verified_ns; /* when the pid was last seen to be who it was */
-	uint64_t looked_ns;   /* when the last answer of a reader came */
-	bool on_gpu;	      /* a GPU's driver named it: it is looked at even if no engine */
-	bool opens_gpu;	      /* and rightly so */
-	bool has_command;     /* false: in the middle of an exec, or ending */
+	uint64_t inspect_ns;  /* 0: no inspection is due */
+	uint64_t verified_ns; /* last time that pid and start time were verified */
+	uint64_t looked_ns;   /* time of the last reply of a reader */
+	bool on_gpu;	      /* named by a GPU driver: inspect it even if it is no engine */
+	bool opens_gpu;	      /* it has a GPU device open */
+	bool has_command;     /* false: in an exec, or exiting */
 	uint32_t loaded_backends;
-	bool cpu_assumed; /* nothing of a GPU was seen for long */
-	bool device_used; /* its memory lies there: the device is no guess */
+	bool cpu_assumed; /* no GPU use was seen for a long time */
+	bool device_used; /* its memory is on this device: the device is certain */
 	struct davy_ev_process told;
-	uint64_t ledger_ns; /* what it survived up to then is in the ledger; 0: nothing yet */
+	uint64_t ledger_ns; /* the ledger has its survival up to this time; 0: no entry */
 	uint64_t slowest_job_ns;
 	bool cxx_attached;
 	bool ggml_attached;
 	bool llama_attached;
-	bool engine_known; /* its version was read, as far as it can be */
-	uint64_t met_ns;   /* since when it, or its program, is known; 0: just now */
+	bool engine_known; /* its version was read, or cannot be read */
+	uint64_t met_ns;   /* first time that it, or its program, was seen; 0: just now */
 	char engine[DAVY_VERSION_TEXT_LEN];
 };
 
-/* What the core knows of a workload's settings, as far as it is in the database. */
+/* The part of the core's tuning state of a workload that is in the database. */
 struct davy_kept_tuning {
 	uint32_t workload; /* 0: empty */
-	uint32_t pid;	   /* whose environment was told */
-	uint32_t changes;  /* that are saved */
-	uint32_t answers;  /* of them */
+	uint32_t pid;	   /* the process whose environment was reported */
+	uint32_t changes;  /* saved changes */
+	uint32_t answers;  /* saved replies */
 	uint64_t saved_ns;
-	bool stamped; /* it was told whole */
+	bool stamped; /* it was reported completely */
 	uint8_t rules_backend;
-	uint32_t rules_pid; /* of whom the rules were told, and when they had been read */
+	uint32_t rules_pid; /* process for which the rules were reported, and their reading */
 	uint32_t rules_read;
-	char device[DAVY_DEVICE_LEN]; /* the row's key */
+	char device[DAVY_DEVICE_LEN]; /* key of the database row */
 	char model[DAVY_MODEL_LEN];
 };
 
@@ -100,23 +101,23 @@ struct davy_link {
 	sd_event_source *source; /* NULL: empty; owns the descriptor */
 	int fd;
 	uint32_t uid;
-	uint32_t messages; /* in this tick */
+	uint32_t messages; /* since the last tick */
 	uint64_t heard_ns;
 	uint32_t peer_pid;
 	uint32_t workload;
-	uint32_t pid; /* the engine's */
+	uint32_t pid; /* of the engine */
 	uint64_t start_ticks;
 	enum davy_engine engine;
 	enum davy_backend backend;
 	uint16_t port;
-	uint32_t act_plan; /* order given, end not reported yet */
-	bool awaits;	   /* its engine is gone, it waits for our word */
-	bool verifying;	   /* the new engine was reported, its first token is waited for */
-	bool verified;	   /* it has given it already */
-	bool keeps;	   /* a planned migration of it loses nothing */
-	bool old_gone;	   /* of the act: the old engine */
-	bool stops;	   /* the act ends with that */
-	json_t *ordered; /* an operator's: what is told when the act has ended, NULL: none waits */
+	uint32_t act_plan; /* an order was sent, its end is not reported yet */
+	bool awaits;	   /* its engine has exited, it waits for a decision */
+	bool verifying;	   /* the new engine was reported, its first token is pending */
+	bool verified;	   /* the first token was reported */
+	bool keeps;	   /* a planned migration loses no request */
+	bool old_gone;	   /* of the act: the old engine has exited */
+	bool stops;	   /* the act ends when the old engine exits */
+	json_t *ordered;   /* reply to an operator when the act ends; NULL: none is pending */
 	uint32_t ordered_plan;
 	char model[DAVY_MODEL_LEN];
 	char cgroup[DAVY_CGROUP_LEN];
@@ -133,37 +134,37 @@ struct davy_meant {
 
 struct davy_agent {
 	struct davy_agent_options options;
-	const struct davy_agent_hooks *hooks; /* NULL: nothing is called upwards */
+	const struct davy_agent_hooks *hooks; /* NULL: no calls to higher folders */
 	sd_event *loop;
 	sd_event_source *tick;
-	bool rests;	  /* the next tick is far off: agent_pace.c */
-	uint64_t news_ns; /* when the last event came that is no tick and no time of day */
+	bool rests;	  /* the next tick is far in the future: agent_pace.c */
+	uint64_t news_ns; /* time of the last event other than a tick or a clock event */
 	struct davy_core core;
-	struct davy_config config;	  /* as read from files; the core has it through events */
-	struct davy_policy_layers *rules; /* the last good ones; NULL: none were read yet */
-	uint32_t rules_read;		  /* how often */
+	struct davy_config config;	  /* as read from files; events pass it to the core */
+	struct davy_policy_layers *rules; /* the last valid ones; NULL: none were read yet */
+	uint32_t rules_read;		  /* number of times */
 	char policy_error[DAVY_CONFIG_ERROR_LEN]; /* "": the files are in force */
 	struct davy_bpf *bpf;
 	struct davy_trace_writer *trace;
 	struct davy_learned learned;
-	int learned_unread; /* -errno: learned.conf was not read, keep it; 0: it was */
+	int learned_unread; /* -errno: learned.conf was not read, do not replace it */
 	uint64_t learned_tried_ns;
 	struct davy_tracked tracked[DAVY_TRACKED_MAX];
-	size_t verify_next; /* of them, whose turn it is to be looked for */
+	size_t verify_next; /* index of the next process to verify */
 	struct davy_readers readers;
 	uint64_t tracked_evicted;
 	uint64_t tracked_evicted_told;
 	uint64_t tracked_told_ns;
-	uint32_t tracked_evicted_uid; /* of the last one */
+	uint32_t tracked_evicted_uid; /* uid of the last evicted process */
 	uint64_t probes_checked_ns;
-	uint64_t probes_changed; /* as last seen: davy_bpf_probes.change_count */
+	uint64_t probes_changed; /* last seen value of davy_bpf_probes.change_count */
 	struct davy_link links[DAVY_LINKS_MAX];
 	uint32_t workload_count;
 	struct davy_event
-		waiting[DAVY_WAITING_MAX]; /* results of acts, fed when the step is done */
+		waiting[DAVY_WAITING_MAX]; /* results of acts; fed when the current step is done */
 	size_t waiting_count;
 	bool acting;
-	struct davy_link *orderer; /* whose order is just being judged */
+	struct davy_link *orderer; /* sender of the order that is being decided */
 	struct davy_sockets sockets;
 	struct davy_left_groups left;
 	struct davy_outlet out, messages;
@@ -174,8 +175,8 @@ struct davy_agent {
 	uint64_t event_count;
 	uint64_t unprinted_count;
 	char probe_path[PATH_MAX];
-	unsigned int probes_running;		       /* by davy_agent_probe */
-	char recent[DAVY_RECENT_MAX][DAVY_RECENT_LEN]; /* the last lines, for a terminal */
+	unsigned int probes_running;		       /* started by davy_agent_probe() */
+	char recent[DAVY_RECENT_MAX][DAVY_RECENT_LEN]; /* the last output lines, for a terminal */
 	size_t recent_count;
 	struct davy_gpus gpus;
 	struct davy_kernel_log kernel_log;
@@ -184,16 +185,16 @@ struct davy_agent {
 	struct davy_dmem dmem;
 	struct davy_holds holds;
 	struct davy_standing standing;
-	struct davy_units *units; /* NULL: no memory */
+	struct davy_units *units; /* NULL: out of memory */
 	struct davy_kept_counts counts;
-	struct davy_meant meant[DAVY_MEANT_MAX]; /* what the latest acts were for */
+	struct davy_meant meant[DAVY_MEANT_MAX]; /* reasons of the latest acts */
 	struct {
 		uint64_t noted_ns;
-		bool told; /* that it cannot be written */
+		bool told; /* a failed write was logged */
 	} ledger;
 	struct davy_kept_tuning tuning[DAVY_WORLD_WORKLOADS];
-	int64_t wall_offset_s;	      /* of the wall clock, as the core was told it */
-	struct davy_uevents *uevents; /* NULL: there is no such socket */
+	int64_t wall_offset_s;	      /* of the wall clock, as reported to the core */
+	struct davy_uevents *uevents; /* NULL: the socket could not be opened */
 };
 
 /* agent.c */

@@ -55,10 +55,12 @@ static const uint8_t kept[] = {
 	CAP_CHECKPOINT_RESTORE, CAP_DAC_OVERRIDE,
 };
 
-/* What neither the agent nor a child of its needs. A child of vendors' code refuses more. */
+/*
+ * System calls that neither the agent nor its children need. davylamp-probe refuses more of them.
+ */
 static const uint16_t refused[] = {
 /* other processes */
-#ifndef __SANITIZE_ADDRESS__ /* its search for leaks is a tracer */
+#ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer traces its own process */
 	__NR_ptrace,
 #endif
 	__NR_process_vm_readv,
@@ -100,7 +102,7 @@ static const uint16_t refused[] = {
 	__NR_finit_module,
 	__NR_delete_module,
 	__NR_reboot,
-	__NR_syslog, /* /dev/kmsg is read */
+	__NR_syslog, /* the agent reads /dev/kmsg */
 	__NR_acct,
 	__NR_userfaultfd,
 	__NR_io_uring_setup,
@@ -136,9 +138,9 @@ uint64_t davy_agent_capabilities(void)
 }
 
 /*
- * Children need no more than the agent: guard and probe are started by it, at any time, and no
- * program of theirs is set-user-ID. Probe and readers change their user by CAP_SETUID, which
- * no_new_privs leaves it; so setresuid and execve are not refused.
+ * Children need no more privileges than the agent: it starts guard and probe at any time, and none
+ * of their programs is set-user-ID. Probe and readers change their user with CAP_SETUID, which
+ * no_new_privs permits; the filter therefore allows setresuid and execve.
  */
 static int confine_calls(void)
 {
@@ -147,7 +149,7 @@ static int confine_calls(void)
 	static struct davy_filter f;
 
 	davy_filter_begin(&f);
-	/* Its flags lie in memory, out of a filter's sight; glibc then takes clone. */
+	/* A filter cannot read the flags of clone3, which are in memory; glibc then uses clone. */
 	davy_filter_call(&f, __NR_clone3, DAVY_FILTER_ENOSYS);
 	davy_filter_calls(&f, refused, sizeof(refused) / sizeof(refused[0]), DAVY_FILTER_EPERM);
 	davy_filter_refuse_bits(&f, __NR_clone, 0, ANY_NAMESPACE);
@@ -181,5 +183,6 @@ void davy_agent_hurry(void)
 
 	if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) ||
 	    setpriority(PRIO_PROCESS, 0, NICE))
-		davy_debug("priority: %s; on a busy host the agent may be late", strerror(errno));
+		davy_debug("priority: %s; on a busy host the agent may react late",
+			   strerror(errno));
 }

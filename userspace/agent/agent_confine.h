@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the agent gives up once all is open and attached, and how it gets its CPU time on a busy
- * host.
- * Both hold for its children, too, as far as they do not say otherwise.
+ * Drops privileges after everything is open and attached, and raises the CPU priority for a busy
+ * host. Children inherit both unless they change them.
  */
 #ifndef DAVY_AGENT_CONFINE_H
 #define DAVY_AGENT_CONFINE_H
 
 #include <stdint.h>
 
-/* The capabilities that stay, 1 << CAP_... */
+/* The capabilities that the agent keeps, 1 << CAP_... */
 uint64_t davy_agent_capabilities(void);
 
-/* 0 or -errno; what could be given up is given up all the same. */
+/* 0 or -errno. On an error, everything else is dropped. */
 int davy_agent_confine(void);
 
 /*
- * Ahead of what other processes compute. Its children start without it: engines' probes do not
- * hurry.
+ * Gives the agent a higher priority than other processes. Its children start without it: probes of
+ * engines are not urgent.
  */
 void davy_agent_hurry(void);
 

@@ -3,12 +3,12 @@
 
 #include "agent/act/units.h"
 
-#define TICK_US	     100000		 /* ten map reads a second are microseconds */
+#define TICK_US	     100000		 /* ten map reads a second take microseconds */
 #define TICK_BUSY_US 50000		 /* a job runs: a quarter of a 2 s timeout is 500 ms */
 #define TICK_REST_US ((uint64_t)2000000) /* nothing runs */
 #define NEWS_NS	     (5 * DAVY_NS_PER_S)
 
-/* Engines, and processes that are still looked at. */
+/* Whether the agent tracks an engine, or a process that it still inspects. */
 static bool pace_tracks(const struct davy_agent *a)
 {
 	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++) {
@@ -39,7 +39,7 @@ static bool pace_is_linked(const struct davy_agent *a)
 	return a->sockets.all.connects;
 }
 
-/* A workload that runs, or for which something is in force or still to be done. */
+/* Whether a workload runs, or has an effect in force or a pending act. */
 static bool pace_works(const struct davy_agent *a)
 {
 	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++) {
@@ -58,7 +58,7 @@ static bool pace_works(const struct davy_agent *a)
 	return a->core.alarm_count || a->probes_running;
 }
 
-/* GPUs about which something is asked, or whose memory is sampled more often than at rest. */
+/* Whether a query of a GPU is pending, or its memory is sampled faster than at rest. */
 static bool pace_asks_gpus(const struct davy_gpus *g)
 {
 	for (size_t i = 0; i < g->count; i++) {
@@ -79,7 +79,10 @@ static bool pace_is_quick(struct davy_agent *a, uint64_t now_ns)
 	       davy_agent_kernel_log_waits(a);
 }
 
-/* Jobs are polled: the rest begins one tick after the programs were told to report the next one. */
+/*
+ * While the agent is not at rest, it polls jobs. A rest begins one tick after the BPF programs were
+ * asked to report the next job.
+ */
 uint64_t davy_agent_pace_us(struct davy_agent *a, uint64_t now_ns)
 {
 	bool quick = pace_is_quick(a, now_ns), was_told = a->bpf && davy_bpf_tells_jobs(a->bpf);

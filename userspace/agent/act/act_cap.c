@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits of a workload's cgroup, and a device kept awake: done at once, and seen to be done. */
+/*
+ * Limits of a workload's cgroup, and keeping a device awake. Both take effect at once and are
+ * verified.
+ */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -14,7 +17,6 @@
 
 #define WANTS_MAX DAVY_DMEM_REGIONS
 
-/* One value to be set. */
 struct want {
 	enum davy_cap cap;
 	uint64_t amount;
@@ -44,7 +46,10 @@ static void start_intent(const struct davy_plan *plan, const struct davy_place *
 	snprintf(intent->text, sizeof(intent->text), "%s", davy_hazard_name(plan->hazard));
 }
 
-/* The VRAM of the plan's device; without a number no more (or, protected, no less) than now. */
+/*
+ * The VRAM limits for the plan's device. Without an amount, the limit is the current use: a
+ * maximum, or a protected minimum if the workload is the victim.
+ */
 static size_t want_regions(const struct davy_plan *plan, const char *cgroup, struct want *wants)
 {
 	bool victim = plan->victim_pid && plan->victim_pid == plan->pid;
@@ -66,8 +71,8 @@ static size_t want_regions(const struct davy_plan *plan, const char *cgroup, str
 }
 
 /*
- * What the plan means: a share of the time is the processor's; VRAM where there is a dmem
- * controller, unless what is short is the host's memory.
+ * Converts the plan to limits: a share of the time limits the processor. A memory limit applies to
+ * VRAM if there is a dmem controller, unless the host's memory is short.
  */
 static size_t find_wants(const struct davy_plan *plan, const char *cgroup, struct want *wants)
 {
@@ -86,14 +91,14 @@ static size_t find_wants(const struct davy_plan *plan, const char *cgroup, struc
 		return count;
 	wants->amount = plan->cap_bytes;
 	wants->cap = plan->heap == DAVY_OF_VRAM ? DAVY_CAP_DMEM_MAX : DAVY_CAP_MEMORY_HIGH;
-	if (wants->cap == DAVY_CAP_DMEM_MAX) { /* it will say what is missing */
+	if (wants->cap == DAVY_CAP_DMEM_MAX) { /* davy_cap_plan() then says what is missing */
 		wants->amount = wants->amount ? wants->amount : 1;
 		snprintf(wants->region, sizeof(wants->region), "drm/%.31s/vram", plan->device);
 	}
 	return 1;
 }
 
-/* 0, 1 when a stricter one stands already, or -errno. */
+/* 0: set. 1: a stricter limit is already in force. Otherwise -errno. */
 static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 		   const struct davy_place *where, const struct want *w, char why[DAVY_REASON_LEN])
 {
@@ -113,7 +118,7 @@ static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 	return err;
 }
 
-/* Those of one plan, or of a workload's action (plan 0). */
+/* Takes back the values of one plan, or of one action of a workload (plan 0). */
 static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workload,
 					    uint32_t action, uint32_t plan)
 {
@@ -143,11 +148,12 @@ void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan)
 	int err = 0;
 
 	if (!davy_workload_place(a, plan->workload, &where) || !where.pid)
-		return act_cap_failed(a, plan, -ESRCH, "it does not run");
+		return act_cap_failed(a, plan, -ESRCH, "it is not running");
 	if (!where.cgroup[0])
-		return act_cap_failed(a, plan, -ENOTSUP, "it has no cgroup of its own to limit");
+		return act_cap_failed(a, plan, -ENOTSUP,
+				      "it has no cgroup of its own that could be limited");
 	if (plan->pid && plan->pid != where.pid)
-		return act_cap_failed(a, plan, -ESTALE, "another process runs by now");
+		return act_cap_failed(a, plan, -ESTALE, "another process has replaced it");
 	count = find_wants(plan, where.cgroup, wants);
 	for (size_t i = 0; i < count && err >= 0; i++)
 		err = set_one(a, plan, &where, &wants[i], why);
@@ -168,7 +174,7 @@ void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan)
 	start_intent(plan, &where, &intent);
 	err = davy_awake_plan(plan->device, &intent);
 	if (err && err != -EALREADY)
-		return act_cap_failed(a, plan, err, err == -EINVAL ? "it is on no PCI device" : "");
+		return act_cap_failed(a, plan, err, err == -EINVAL ? "it uses no PCI device" : "");
 	standing = err ? NULL : davy_agent_intend_value(a, &intent);
 	if (!err && !standing)
 		return act_cap_failed(a, plan, -EROFS, "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asks an engine for a token: for a check, or to verify that an act ended well. */
+/* Requests a token from an engine, for a check or to verify an act. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "agent/act/acting.h"
 #include "agent/act/units.h"
 
-/* What a check or a verification was about; the link may be gone when the answer comes. */
+/* The subject of a check or a verification. The link may be closed before the reply comes. */
 struct question {
 	struct davy_agent *agent;
 	uint32_t workload;
-	uint32_t plan; /* 0: a mere check */
+	uint32_t plan; /* 0: a check without an act */
 };
 
 static void act_check_on_checked(void *arg, const struct davy_check_result *result)
@@ -27,7 +27,7 @@ static void act_check_on_checked(void *arg, const struct davy_check_result *resu
 	bool serving = result->completion_status == 200 && result->token_count;
 
 	if (result->error)
-		davy_log("check of workload %u: davylamp-probe: %s; counts as no answer",
+		davy_log("check of workload %u: davylamp-probe: %s; this counts as no reply",
 			 q->workload, result->why[0] ? result->why : strerror(-result->error));
 	ev.probe.workload = q->workload;
 	ev.probe.health_status = result->health_status;
@@ -66,7 +66,7 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 	int err;
 
 	if (!q)
-		return; /* the core waits for an answer only so long */
+		return; /* the core has a timeout for the reply */
 	q->agent = a;
 	q->workload = workload;
 	q->plan = plan;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pause and throttle: plans to orders for the guard, its answers to results of acts. */
+/*
+ * Pause and throttle: converts plans to orders for the guard, and its replies to results of acts.
+ */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -11,7 +13,7 @@
 #include "lib/text.h"
 #include "agent/act/units.h"
 
-/* Its process must still be who it was at the decision; its cgroup is used if it is in there. */
+/* The process must be the one of the decision. Its cgroup is used if the process is in it. */
 static int find_target(struct davy_agent *a, const struct davy_plan *plan, struct davy_held *h)
 {
 	struct davy_place place;
@@ -20,7 +22,7 @@ static int find_target(struct davy_agent *a, const struct davy_plan *plan, struc
 	if (!davy_workload_place(a, plan->workload, &place))
 		return -ENOTCONN;
 	if (plan->pid && plan->pid != place.pid)
-		return -ESTALE; /* another one runs by now */
+		return -ESTALE; /* another process has replaced it */
 	if (!place.pid || davy_process_start(place.pid) != place.start_ticks)
 		return -ESRCH;
 	h->pid = place.pid;
@@ -47,10 +49,9 @@ static void act_hold_release(struct davy_agent *a, const struct davy_held *h)
 	int err = davy_guard_send(&a->holds.guard, &order, -1);
 
 	if (err)
-		davy_log(
-			"guard: does not take the order to release workload %u (%s); it does so at "
-			"the end of the lease",
-			h->workload, strerror(-err));
+		davy_log("guard: cannot send the order to release workload %u (%s); the guard "
+			 "releases it at the end of the lease",
+			 h->workload, strerror(-err));
 }
 
 static bool same_target(const struct davy_held *a, const struct davy_held *b)
@@ -59,7 +60,7 @@ static bool same_target(const struct davy_held *a, const struct davy_held *b)
 	       (a->dir_fd < 0) == (b->dir_fd < 0);
 }
 
-/* The place for the plan: the one of the hold that it renews, or an empty one. */
+/* The entry for the plan: that of the freeze which it renews, or an empty one. */
 static struct davy_held *act_hold_place_for(struct davy_agent *a, struct davy_held *target)
 {
 	struct davy_held *h = davy_holds_of(a, target->workload);
@@ -86,7 +87,7 @@ void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
 	target.order.on_permille = plan->action == DAVY_ACTION_THROTTLE ? plan->on_permille : 0;
 	target.order.period_ns = DAVY_GUARD_PERIOD_NS;
 	if (!err && plan->action == DAVY_ACTION_THROTTLE && !plan->on_permille)
-		err = -EINVAL; /* that would be a pause */
+		err = -EINVAL; /* would never run */
 	if (!err) {
 		h = act_hold_place_for(a, &target);
 		err = h ? 0 : -ENOSPC;
@@ -109,7 +110,7 @@ void davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan)
 	if (h) {
 		h->undo_plan = plan->id;
 		act_hold_release(a, h);
-	} else { /* it has ended by itself */
+	} else { /* it has already ended */
 		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_RELEASED, 0, 0);
 	}
 }
@@ -122,7 +123,7 @@ void davy_agent_hold_drop(struct davy_agent *a, uint32_t workload)
 		act_hold_release(a, h);
 }
 
-/* Where there is no such cgroup any more, or one without a freezer. */
+/* For a cgroup that was removed, or that has no freezer. */
 static bool tries_the_tree(struct davy_agent *a, struct davy_held *h, int result)
 {
 	if (h->dir_fd < 0 || (result != -ENOENT && result != -ENODEV && result != -ENOTSUP))
@@ -146,12 +147,11 @@ void davy_holds_answer(struct davy_agent *a, const struct davy_guard_answer *sai
 	}
 	if (said->result && said->result != -ETIME)
 		davy_log("workload %u: %s: %s", h->workload,
-			 said->stage == DAVY_GUARD_FAILED ? "cannot be held"
-							  : "is not held any more",
+			 said->stage == DAVY_GUARD_FAILED ? "cannot be frozen"
+							  : "is no longer frozen",
 			 davy_error_text(said->result));
 	if (said->stage == DAVY_GUARD_FAILED)
-		act_hold_release(
-			a, h); /* of one that was to be renewed the former terms may still stand */
+		act_hold_release(a, h); /* after a failed renewal the old terms may still apply */
 	if (said->stage == DAVY_GUARD_FAILED && !h->undo_plan)
 		davy_holds_end(a, h, DAVY_ACT_FAILED, said->result);
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Actions on the models of a daemon that goes on: unload, and for Ollama a smaller batch or context
- * of one model, without a restart that would end all of them. davylamp-probe speaks to it.
+ * Actions on the models of a daemon that keeps running: unload, and for Ollama a smaller batch or
+ * context of one model, without a restart that would end all models. davylamp-probe sends the
+ * requests.
  */
 #include "agent/agent.h"
 
@@ -20,7 +21,7 @@
 
 struct deed {
 	struct davy_agent *agent;
-	uint32_t plan; /* 0: "done" is told instead */
+	uint32_t plan; /* 0: call "done" instead */
 	uint32_t workload;
 	uint8_t hazard;
 	bool derives;
@@ -29,7 +30,7 @@ struct deed {
 	void *arg;
 };
 
-/* Which model is to be restored outlives us. */
+/* Stores which model to restore, in case this agent ends first. */
 static void act_models_remember(const struct deed *d, const json_t *answer)
 {
 	struct davy_service *u = davy_unit_of_workload(d->agent, d->workload);
@@ -115,7 +116,7 @@ static const char *derived_of(const struct davy_service *u)
 	return of ? of->derived : "";
 }
 
-/* What an action is to the models; NULL: it is not theirs. */
+/* The probe's word for the plan; NULL: the plan is not an action on models. */
 static const char *act_of(const struct davy_service *u, const struct davy_plan *plan)
 {
 	bool ollama = u->engine == DAVY_ENGINE_OLLAMA;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Restart, shrink, switch, move to the CPU, stop, quarantine, and the undoing of each: one order to
- * the supervisor of the workload, who tells when the old engine is gone and when a new one has
- * started. An act has ended well when both have happened and the new one serves.
+ * the supervisor of the workload. The supervisor reports when the old engine has exited and when a
+ * new one has started. An act has succeeded when both have happened and the new engine serves.
  */
 #include "agent/agent.h"
 
@@ -15,7 +15,7 @@
 #include "agent/act/acting.h"
 
 #define VERIFY_TIMEOUT_MS 60000	  /* the first token may follow a cold load */
-#define ALIVE_US	  2000000 /* who has no port to ask serves when it has lived so long */
+#define ALIVE_US	  2000000 /* a workload without a port serves if it runs for so long */
 
 static void act_order_ended(struct davy_link *link, enum davy_act_stage stage, int result)
 {
@@ -36,7 +36,7 @@ static json_t *act_order_knobs_of(const struct davy_plan *plan)
 	return o;
 }
 
-/* "before" the move to the CPU; "command": as the user's own command says. */
+/* "before": the backend before the move to the CPU. "command": the one in the user's command. */
 static const char *act_order_backend_of(const struct davy_plan *plan)
 {
 	if (plan->action == DAVY_ACTION_MIGRATE_CPU)
@@ -99,7 +99,7 @@ void davy_agent_stop(struct davy_agent *a, const struct davy_plan *plan)
 	give(a, plan, true);
 }
 
-/* The old engine is gone. The new one of a planned migration may serve already. */
+/* The old engine has exited. The new engine of a planned migration may already serve. */
 void davy_agent_stopped(struct davy_link *link)
 {
 	if (!link->act_plan)
@@ -113,7 +113,7 @@ void davy_agent_stopped(struct davy_link *link)
 		act_order_ended(link, DAVY_ACT_SERVING, 0);
 }
 
-/* Whoever has no port cannot be asked: it serves when it still lives. */
+/* A workload without a port cannot be checked: it serves if it still runs after ALIVE_US. */
 struct life {
 	struct davy_agent *agent;
 	uint32_t workload;
@@ -144,7 +144,7 @@ static void watch_life(struct davy_link *link)
 	sd_event_source *timer = NULL;
 
 	if (!life)
-		return; /* the core waits for the end only so long */
+		return; /* the core has a timeout for the end of the act */
 	*life = (struct life){ a, link->workload, link->act_plan };
 	if (sd_event_add_time_relative(a->loop, &timer, CLOCK_MONOTONIC, ALIVE_US, 0, on_lived,
 				       life) < 0)
@@ -163,8 +163,8 @@ static void tell_token(struct davy_link *link, uint32_t token_ms)
 }
 
 /*
- * "verified": its supervisor has had a token of it, and another one now would cost a conversation
- * its place in the cache.
+ * "verified": the supervisor has already received a token. Another request would evict a
+ * conversation from the engine's cache.
  */
 void davy_agent_started(struct davy_link *link, bool verified, uint32_t token_ms)
 {

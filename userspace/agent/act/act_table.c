@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who carries out each action: one row for each number of DAVY_ACTIONS (core/event/action.h).
- * core/action/actions.c has the other half: how the core judges it.
+ * The functions that execute each action: one row for each number of DAVY_ACTIONS
+ * (core/event/action.h). core/action/actions.c has the other half: how the core decides on it.
  */
 #include "agent/agent.h"
 
 #include "agent/act/acting.h"
 #include "agent/act/units.h"
 
-/* Ollama changes one model's settings without a restart; any other service is restarted. */
+/* Ollama changes the settings of one model without a restart. Every other service is restarted. */
 static bool set_service(struct davy_service *u, const struct davy_plan *plan)
 {
 	return davy_models_act(u, plan) || davy_unit_act(u, plan);
@@ -75,7 +75,7 @@ static const struct davy_act_row act_quarantine = {
 	.undo_on_service = davy_unit_act,
 };
 
-static const struct davy_act_row act_undo; /* the row of the action that it undoes is used */
+static const struct davy_act_row act_undo; /* uses the row of the action that is undone */
 
 static const struct davy_act_row act_awake = {
 	.act = davy_agent_awake,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Actions on an adopted unit: look at it, write its environment, have systemd restart it, see the
- * new process and what it was told, ask it for a token. On a failure the environment goes back to
- * what it was, and the unit with it; what somebody has stopped by hand is not started.
+ * Actions on an adopted unit: read its state, write its environment, let systemd restart it, find
+ * the new process, verify its environment, and request a token. On a failure, the previous
+ * environment is restored and the unit restarted. A unit that an operator has stopped is not
+ * started.
  */
 #include "agent/agent.h"
 
@@ -15,9 +16,9 @@
 #include "report/plan_text.h"
 #include "agent/act/units.h"
 
-#define READS		  50	/* one a tick, while it is within an exec */
+#define READS		  50	/* one a tick, while the process is in an exec */
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
-#define VERIFY_ROUND_MS	  5000	/* then: who is it, does it live? */
+#define VERIFY_ROUND_MS	  5000	/* then check the process and its state again */
 
 static void act_unit_end(struct davy_service *u, enum davy_act_stage stage, int result)
 {
@@ -38,11 +39,11 @@ static void on_gone_back(void *arg, const struct davy_unit_answer *said)
 	struct davy_service *u = arg;
 
 	if (said->error)
-		davy_log("%s: what it was told before is told again, but: %s", u->name, said->why);
+		davy_log("%s: the previous environment is restored, but: %s", u->name, said->why);
 	act_unit_end(u, DAVY_ACT_FAILED, u->act.result);
 }
 
-/* Back to what it was told before; "restart" unless it is not to run. */
+/* Restores the previous environment, and restarts the unit if "restart" is set. */
 static void act_unit_go_back(struct davy_service *u, int result, bool restart)
 {
 	struct davy_adopted_unit *of = davy_unit_adopted(u);
@@ -76,7 +77,7 @@ static bool is_gone(const struct davy_service *u)
 	return !u->pid || davy_process_start(u->pid) != u->start_ticks;
 }
 
-/* What a crash leaves is not tried again, whoever has started it anew meanwhile. */
+/* Settings that led to a crash are not kept, even if something has restarted the unit since. */
 static void on_gone(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
@@ -87,7 +88,7 @@ static void on_gone(void *arg, const struct davy_unit_answer *said)
 		act_unit_go_back(u, -EIO, true);
 }
 
-/* Its process ended while it was asked: systemd knows whether somebody wanted that. */
+/* The process exited during the check: ask systemd whether the stop was intended. */
 static void ask_who_wanted_it(struct davy_service *u)
 {
 	int err = davy_unit_ask(u->agent->units->systemd, u->name, on_gone, u);
@@ -102,7 +103,7 @@ static void act_unit_on_checked(void *arg, const struct davy_check_result *resul
 	bool serving = result->completion_status == 200 && result->token_count;
 
 	if (result->error)
-		davy_log("%s: davylamp-probe: %s; counts as no answer", u->name, result->why);
+		davy_log("%s: davylamp-probe: %s; this counts as no reply", u->name, result->why);
 	if (serving) {
 		davy_unit_prove(u);
 		act_unit_end(u, DAVY_ACT_SERVING, 0);
@@ -146,8 +147,8 @@ static void ended_at_once(struct davy_service *u, const struct davy_unit_state *
 	bool by_hand = state && davy_unit_stopped_by_hand(state);
 
 	davy_log("%s: %s", u->name,
-		 by_hand ? "was stopped by somebody meanwhile; it is not started again"
-			 : "its process ended at once");
+		 by_hand ? "was stopped by an operator meanwhile; it is not started again"
+			 : "its process exited immediately");
 	act_unit_go_back(u, by_hand ? -ECANCELED : -ECHILD, !by_hand);
 }
 
@@ -176,14 +177,14 @@ void davy_unit_act_tick(struct davy_service *u)
 	if (u->pid && !u->met)
 		return;
 	u->act.awaits = false;
-	if (!u->pid) { /* systemd knows whether somebody wanted that */
+	if (!u->pid) { /* ask systemd whether the stop was intended */
 		act_unit_see(u);
 		return;
 	}
 	has = davy_unit_told(u, &u->act.told, true);
 	if ((has == -EINPROGRESS || (has == -EAGAIN && u->act.read_count++ < READS)) &&
 	    davy_process_start(u->pid) == u->start_ticks) {
-		u->act.awaits = true; /* looked at again with the next tick */
+		u->act.awaits = true; /* look again with the next tick */
 		return;
 	}
 	davy_agent_acted(u->agent, u->act.plan, u->workload, DAVY_ACT_STARTED, u->pid, 0);
@@ -207,7 +208,7 @@ static void act_unit_on_job(void *arg, const struct davy_unit_answer *said)
 
 	if (said->error)
 		davy_log("%s: %s", u->name, said->why);
-	if (said->error == -ECANCELED) { /* by another job: somebody wants something else */
+	if (said->error == -ECANCELED) { /* another job has replaced it */
 		act_unit_go_back(u, said->error, false);
 		return;
 	}
@@ -261,7 +262,7 @@ static void move(const struct davy_service *u, struct davy_adopted_unit *of, enu
 	davy_copy_name(of->moved_off, sizeof(of->moved_off), u->act.device);
 }
 
-/* What the unit is to be told, by the action. */
+/* Sets in "of" what the action changes. */
 static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit *of)
 {
 	const struct davy_unit_act *act = &u->act;
@@ -293,7 +294,7 @@ static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit
 	}
 }
 
-/* 0, or why it is not written: said already, or in "e". */
+/* 0: written or unchanged. -errno: not written; the reason was logged or is in "told.why". */
 static int write_wish(struct davy_service *u, struct davy_adopted_unit *of)
 {
 	struct davy_adopted_unit wanted = *of;
@@ -311,7 +312,7 @@ static int write_wish(struct davy_service *u, struct davy_adopted_unit *of)
 		err = davy_unit_files_check(u->agent, of);
 	if (err)
 		return err;
-	/* The list first: whoever ends here finds at the next start what was to be undone. */
+	/* Save the list first: after a crash, the next start finds what to undo. */
 	wanted.was_backend = of->backend;
 	wanted.was_knobs = of->knobs;
 	*of = wanted;
@@ -325,7 +326,7 @@ static bool undoes_stop(const struct davy_unit_act *act)
 	return act->action == DAVY_ACTION_UNDO && davy_action_has(act->undone, DAVY_ACTS_ENDS);
 }
 
-/* Started by systemd's own rule before we came to it: there is nothing to restart. */
+/* systemd has already restarted it by its own rule: no restart is needed. */
 static bool runs_anew(const struct davy_service *u, const struct davy_unit_state *s)
 {
 	return u->act.action == DAVY_ACTION_RESTART && !strcmp(s->active, "active") &&
@@ -340,7 +341,7 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 	int err;
 
 	if (said->error || !of) {
-		davy_log("%s: %s", u->name, said->error ? said->why : "is not adopted any more");
+		davy_log("%s: %s", u->name, said->error ? said->why : "is no longer adopted");
 		act_unit_end(u, DAVY_ACT_FAILED, said->error ? said->error : -ENOENT);
 		return;
 	}
@@ -349,7 +350,7 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 		return;
 	}
 	if (undoes_stop(&u->act) ? !of->stopped : davy_unit_stopped_by_hand(s)) {
-		davy_log("%s: was stopped by somebody; it is not started", u->name);
+		davy_log("%s: was stopped by an operator; it is not started", u->name);
 		act_unit_end(u, DAVY_ACT_FAILED, -ECANCELED);
 		return;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory.high (cap_bytes) and cpu.max (on_permille of all CPUs) of a unit: through systemd, which
- * owns the cgroup and turns the controller on for it; what is written there beside it would be gone
- * at its next look. Seen to be so by reading the file.
+ * Sets memory.high (cap_bytes) and cpu.max (on_permille of all CPUs) of a unit through systemd,
+ * which owns the cgroup and enables the controller for it. systemd would overwrite a direct write.
+ * Reading the file verifies the limit.
  */
 #include "agent/agent.h"
 
@@ -39,7 +39,7 @@ static const struct {
 	[CAP_CPU] = { "CPUQuotaPerSecUSec", "cpu.max" },
 };
 
-/* As the kernel has it, in the unit of the property; 0: it cannot be read. */
+/* The kernel's value, in the unit of the property; 0: it cannot be read. */
 static uint64_t act_unit_cap_limit_of(const struct davy_service *u, enum cap cap)
 {
 	uint64_t value = 0, period = 1000000;
@@ -55,7 +55,7 @@ static uint64_t act_unit_cap_limit_of(const struct davy_service *u, enum cap cap
 	return cap == CAP_CPU ? value * 1000000 / period : value;
 }
 
-/* The kernel keeps whole pages, systemd whole periods. */
+/* The kernel rounds to pages, systemd to periods. */
 static bool is_set(const struct davy_service *u, enum cap cap)
 {
 	uint64_t have = act_unit_cap_limit_of(u, cap), want = u->act.cap[cap];
@@ -88,7 +88,7 @@ static void on_applied(void *arg, const struct davy_unit_answer *said)
 		return;
 	}
 	if (u->pid && u->act.cap[cap] != UINT64_MAX && !is_set(u, cap)) {
-		davy_log("%s: systemd has set %s, but %s of '%s' differs; is its controller there?",
+		davy_log("%s: systemd has set %s, but %s of '%s' differs; check its controller",
 			 u->name, caps[cap].property, caps[cap].file, u->cgroup);
 		act_unit_cap_finish(u, -ENOTSUP);
 		return;
@@ -97,7 +97,7 @@ static void on_applied(void *arg, const struct davy_unit_answer *said)
 	set_next(u);
 }
 
-/* systemd answers first and writes then, before it looks at another question. */
+/* systemd replies before it writes the file, and writes it before it handles the next request. */
 static void on_set(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
@@ -111,7 +111,7 @@ static void on_set(void *arg, const struct davy_unit_answer *said)
 		act_unit_cap_finish(u, err);
 }
 
-/* 0: is left as it is. */
+/* A value of 0 means: leave this limit as it is. */
 static void set_next(struct davy_service *u)
 {
 	int err;
@@ -128,7 +128,7 @@ static void set_next(struct davy_service *u)
 		act_unit_cap_finish(u, err);
 }
 
-/* What was there before the first cap is people's, and noted before it is changed. */
+/* The values before the first cap are the administrator's. They are saved before the change. */
 static int act_unit_cap_note(struct davy_service *u, struct davy_adopted_unit *of,
 			     const struct davy_unit_state *had)
 {
@@ -146,7 +146,7 @@ static int act_unit_cap_note(struct davy_service *u, struct davy_adopted_unit *o
 		err = davy_units_save(u->agent);
 	}
 	if (err)
-		davy_log("%s: %s; it is not capped without a note of what it had", u->name,
+		davy_log("%s: %s; no cap is set without a record of the previous limits", u->name,
 			 strerror(-err));
 	of->capped = of->capped && !err;
 	return err;
@@ -172,7 +172,7 @@ static void on_left(void *arg, const struct davy_unit_answer *said)
 {
 	(void)arg;
 	if (said->error)
-		davy_log("a limit that was left is not taken back: %s", said->why);
+		davy_log("cannot take back a limit of a previous agent: %s", said->why);
 }
 
 bool davy_unit_uncap(struct davy_agent *a, struct davy_adopted_unit *of)
@@ -182,7 +182,7 @@ bool davy_unit_uncap(struct davy_agent *a, struct davy_adopted_unit *of)
 	if (!of->capped)
 		return false;
 	if (davy_unit_limits(systemd, of->unit, of->memory_high, of->cpu_quota, on_left, NULL))
-		davy_log("%s: its limits cannot be taken back; see 'systemctl show'", of->unit);
+		davy_log("%s: cannot take back its limits; see 'systemctl show'", of->unit);
 	of->capped = false;
 	return true;
 }
@@ -198,7 +198,7 @@ unsigned int davy_units_uncap(struct davy_agent *a)
 	return count;
 }
 
-/* VRAM is no business of systemd's, and what it has not been told to limit it does not undo. */
+/* systemd does not manage VRAM. An undo here covers only the limits that it has set. */
 static bool act_unit_cap_is_ours(const struct davy_service *u, const struct davy_plan *plan)
 {
 	const struct davy_adopted_unit *of = davy_unit_adopted(u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Plans to acts, by the rows of act_table.c. Results come back as events. */
+/* Executes plans, by the rows of act_table.c. Results return as events. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "agent/act/units.h"
 #include "agent/policy/agent_policy.h"
 
-#define CHECK_TIMEOUT_MS 2000 /* an idle engine gives one token in far less */
+#define CHECK_TIMEOUT_MS 2000 /* an idle engine needs far less for one token */
 
 static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
 {
@@ -22,10 +22,12 @@ static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
 	void (*on_process)(struct davy_agent *, const struct davy_plan *) =
 		undoes ? row->undo : row->act;
 
-	/* A value has an intent for each file; the end of a freeze closes the one it stands by. */
+	/*
+	 * A value has an intent for each file. The intent of a freeze closes when the freeze ends.
+	 */
 	if (!limits && !(freezes && undoes) && !davy_agent_intend(a, plan))
 		return;
-	/* Other actions find the engine frozen otherwise, and SIGTERM pending. */
+	/* Otherwise other actions find the engine frozen, and SIGTERM stays pending. */
 	if (!freezes && !limits)
 		davy_agent_hold_drop(a, plan->workload);
 	if (unit && on_service && on_service(unit, plan))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Plans to deeds, and the effects that an earlier agent left. Only agent/ includes this. */
+/* Executing plans, and the restored effects of an earlier agent. Only agent/ includes this. */
 #ifndef DAVY_ACTING_H
 #define DAVY_ACTING_H
 
@@ -12,17 +12,17 @@ struct davy_agent;
 struct davy_link;
 struct davy_service;
 
-/* act_table.c: an action's row. What is NULL cannot be done. */
+/* act_table.c: the row of an action. A NULL member is not supported. */
 struct davy_act_row {
-	/* To a process, its cgroup or its supervisor; the result comes as DAVY_EV_ACT. */
+	/* On a process, its cgroup or its supervisor; the result comes as DAVY_EV_ACT. */
 	void (*act)(struct davy_agent *a, const struct davy_plan *plan);
 	void (*undo)(struct davy_agent *a, const struct davy_plan *plan);
-	/* To an adopted service, first; false: the service has no way of its own, the above has. */
+	/* On an adopted service, tried first. False: use the function above. */
 	bool (*act_on_service)(struct davy_service *u, const struct davy_plan *plan);
 	bool (*undo_on_service)(struct davy_service *u, const struct davy_plan *plan);
 };
 
-/* The action that is done, or undone. */
+/* The action that the plan executes or undoes. */
 static inline uint8_t davy_acts_on(const struct davy_plan *plan)
 {
 	return plan->action == DAVY_ACTION_UNDO ? plan->undone : plan->action;
@@ -32,26 +32,26 @@ const struct davy_act_row *davy_act_row(const struct davy_plan *plan);
 
 /* acting.c */
 void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan);
-/* Lets go of all that is held, and takes all caps back; the answer to an operator. */
+/* Ends all freezes and takes back all caps; replies to an operator. */
 json_t *davy_agent_release_all(struct davy_agent *a);
 
-/* act_check.c: asks an engine for a token; "plan", 0: none, then ends well or not. */
+/* act_check.c: requests a token from an engine. The result ends "plan"; 0: no plan. */
 void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
 		    uint32_t wait_ms, uint32_t timeout_ms);
 
-/* act_order.c: orders to a supervisor (davylamp exec), and what it says of them. */
+/* act_order.c: orders to a supervisor (davylamp exec), and its reports about them. */
 void davy_agent_replace(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_stop(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_stopped(struct davy_link *link);
 void davy_agent_started(struct davy_link *link, bool verified, uint32_t token_ms);
 
-/* left.c: what an earlier agent has left in force, told to the core. */
+/* left.c: reports the effects that an earlier agent left in force to the core. */
 void davy_left_by_supervisor(struct davy_link *link, const json_t *message);
 void davy_left_in_unit(const struct davy_service *u);
 
-/* orders.c: NULL, and the answer goes to the link now or later; or why not. */
+/* orders.c: NULL: the reply goes to the link now or later. Otherwise the reason of the refusal. */
 const char *davy_agent_order(struct davy_link *link, const json_t *message);
-void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan); /* perhaps */
+void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_order_ended(struct davy_agent *a, const struct davy_ev_act *act);
 
 #endif

@@ -76,8 +76,8 @@ static int open_log(struct davy_agent *a)
 		return err;
 	err = davy_db_set_aside(dir);
 	davy_log("log of intents '%s/%s': is no database, or corrupt; %s%s", dir, DAVY_DB_NAME,
-		 err ? "cannot be put aside: "
-		     : "put aside as " DAVY_DB_NAME ".bad, beginning anew",
+		 err ? "cannot rename it: "
+		     : "renamed to " DAVY_DB_NAME ".bad, the agent creates a new one",
 		 err ? strerror(-err) : "");
 	return err ? err : davy_intents_open(dir, &a->standing.log);
 }
@@ -86,8 +86,8 @@ static void say_no_log(struct davy_agent *a, int err)
 {
 	if (!a->standing.told)
 		davy_log("log of intents '%s/%s': %s; until it can be written, caps and changes of "
-			 "units are refused; what ends by itself (a hold under its lease, a "
-			 "supervisor's replacement) goes on",
+			 "units are refused; a freeze, which has a lease, and a supervisor's "
+			 "replacement are still executed",
 			 a->options.state_dir, DAVY_DB_NAME, strerror(-err));
 	a->standing.told = true;
 }
@@ -113,7 +113,7 @@ void davy_agent_intents_close(struct davy_agent *a)
 	a->standing.log = NULL;
 }
 
-/* A log that became corrupt is followed by another, with all that stands. */
+/* Replaces a corrupt log by a new one, with all effects in force. */
 static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 {
 	struct davy_standing *s = &a->standing;
@@ -161,7 +161,7 @@ struct davy_intent *davy_agent_intend_value(struct davy_agent *a, const struct d
 	return NULL;
 }
 
-/* Whoever froze it before is not to be thawed by us. */
+/* A cgroup that another program has frozen is not thawed by the agent. */
 static void look_at_freezer(struct davy_intent *intent)
 {
 	int fd = intent->cgroup[0] ? davy_cgroup_open(intent->cgroup) : -ENOENT;
@@ -172,7 +172,7 @@ static void look_at_freezer(struct davy_intent *intent)
 	close(fd);
 }
 
-/* A hold that is renewed found it frozen by itself. */
+/* When a freeze is renewed, the state before it is that of the first freeze. */
 static const struct davy_intent *standing_hold(const struct davy_agent *a, uint32_t workload)
 {
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
@@ -221,7 +221,7 @@ bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan)
 	if (!err)
 		return true;
 	say_no_log(a, err);
-	/* Not in the log: it is still known to us, for the end of what it begins. */
+	/* Without a log entry, the agent still tracks it until the act ends. */
 	if (davy_action_freezes(plan->action) || (standing && !standing->unit[0]))
 		return true;
 	if (standing)
@@ -237,10 +237,9 @@ void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *standing, i
 	if (standing->id && a->standing.log)
 		err = davy_intent_close(a->standing.log, standing->id, result);
 	if (err && err != -ENOENT)
-		davy_log(
-			"intent %lld: cannot be closed: %s; its effect is undone at the next start "
-			"if it still stands",
-			(long long)standing->id, strerror(-err));
+		davy_log("intent %lld: cannot be closed: %s; the next start undoes its effect "
+			 "if it is still in force",
+			 (long long)standing->id, strerror(-err));
 	memset(standing, 0, sizeof(*standing));
 }
 
@@ -253,7 +252,7 @@ int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *standing)
 	return err;
 }
 
-/* Whether the hold that the event tells of has taken this one's place. */
+/* Whether the freeze in the event has replaced the one of this intent. */
 static bool renewed(const struct davy_agent *a, const struct davy_intent *intent,
 		    const struct davy_ev_act *act)
 {
@@ -264,7 +263,7 @@ static bool renewed(const struct davy_agent *a, const struct davy_intent *intent
 	return false;
 }
 
-/* What is left stopped (quarantine) is its supervisor's to keep so. */
+/* A stopped engine (quarantine) stays stopped: its supervisor ensures that. */
 static bool ends(const struct davy_agent *a, const struct davy_intent *intent,
 		 const struct davy_ev_act *act)
 {

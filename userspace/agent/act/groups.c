@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cgroups of killed supervisors: the kernel sends their engines SIGTERM, but no process is left to
- * remove the group. The agent knows the group from the link and removes it when it is empty.
+ * Cgroups of killed supervisors: the kernel sends SIGTERM to their engines, but no process remains
+ * to remove the group. The agent knows the group from the link and removes it when it is empty.
  */
 #include "agent/agent.h"
 
@@ -28,21 +28,22 @@ void davy_groups_left(struct davy_agent *a, const struct davy_link *link)
 		if (!g->supervisor || davy_same_name(g->path, link->cgroup))
 			free = g;
 	}
-	if (!free) { /* a later 'davylamp exec' beside it removes it */
-		davy_debug("cgroup '%s' is not remembered: too many wait", link->cgroup);
+	if (!free) { /* the next 'davylamp exec' in the same parent removes it */
+		davy_debug("cgroup '%s' is not tracked: too many are waiting for removal",
+			   link->cgroup);
 		return;
 	}
 	free->supervisor = link->peer_pid;
 	davy_copy_name(free->path, sizeof(free->path), link->cgroup);
 }
 
-/* Whether there is nothing more to do about it. */
+/* Whether the group needs no further work. */
 static bool group_is_done(const struct davy_left_group *g)
 {
 	char dir[PATH_MAX];
 
 	if (!kill((pid_t)g->supervisor, 0) || errno != ESRCH)
-		return false; /* it has only hung up, and removes its group at its end */
+		return false; /* it has only disconnected, and removes its group when it exits */
 	return davy_cgroup_dir(g->path, dir, sizeof(dir)) || !davy_cgroup_prune(dir);
 }
 

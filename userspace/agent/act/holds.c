@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guard's life as the agent sees it, and the table of what it holds. */
+/* Starts and watches the guard, and keeps the table of what it freezes. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "lib/file.h"
 #include "lib/log.h"
 
-#define AGAIN_US     200000 /* its standby needs a moment, too */
+#define AGAIN_US     200000 /* the standby of the guard also needs time to end */
 #define AGAIN_MAX_US 10000000
 
 struct davy_held *davy_holds_find(struct davy_agent *a, uint32_t id)
@@ -50,7 +50,7 @@ void davy_holds_end(struct davy_agent *a, struct davy_held *h, enum davy_act_sta
 {
 	uint32_t plan = h->undo_plan ? h->undo_plan : h->plan, workload = h->workload;
 
-	holds_forget(h); /* first: what is told may bring about another hold */
+	holds_forget(h); /* first: the event below may cause another freeze */
 	if (plan)
 		davy_agent_acted(a, plan, workload, stage, 0, result);
 }
@@ -65,12 +65,12 @@ static int on_answers(sd_event_source *source, int fd, uint32_t events, void *ar
 	(void)events;
 	while (!(err = davy_guard_receive(&a->holds.guard, &said)))
 		davy_holds_answer(a, &said);
-	if (err != -EAGAIN) /* the pidfd tells the rest */
+	if (err != -EAGAIN) /* the pidfd reports the reason */
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	return 0;
 }
 
-/* Its standby has done so already, unless that was killed, too. */
+/* The standby of the guard has done so, unless it was killed too. */
 static void holds_let_go(struct davy_held *h)
 {
 	struct davy_tree tree;
@@ -117,10 +117,11 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_agent *a = arg;
 
-	on_answers(a->holds.answers, fd, events, a); /* what it said before */
+	on_answers(a->holds.answers, fd, events, a); /* replies from before its death */
 	(void)source;
 	close_guard(&a->holds);
-	davy_log("guard: it was ended by somebody; what it held goes on, another one is started");
+	davy_log(
+		"guard: it was killed; its freezes have ended, and the agent starts another guard");
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
 		struct davy_held *h = &a->holds.held[i];
 
@@ -149,8 +150,8 @@ static void holds_start(struct davy_agent *a)
 		return;
 	close_guard(holds);
 	if (!holds->start_count)
-		davy_log("guard: '%s' cannot be started: %s; nothing can be paused or throttled, "
-			 "trying again",
+		davy_log("guard: cannot start '%s': %s; pause and throttle do not work, "
+			 "the agent tries again",
 			 program, strerror(-err));
 	start_later(a);
 }

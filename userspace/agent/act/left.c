@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an agent before this one has left in force: a supervisor remembers it of its engine, the
- * list of adopted units of a service. The core takes it back after a clean period, as its own.
+ * Effects that an earlier agent left in force. A supervisor keeps those of its engine, the list of
+ * adopted units keeps those of a service. The core undoes them after a clean period, like its own.
  */
 #include "agent/agent.h"
 
@@ -45,7 +45,7 @@ static void left_tell(struct davy_link *link, const json_t *left)
 		json_int_t value = davy_message_number(left, davy_knob_name(i), 0);
 
 		if (value > 0 && !davy_knob_set(&ev.left.knobs, i, (uint64_t)value))
-			return; /* of no supervisor of ours */
+			return; /* not from a supervisor of davylamp */
 	}
 	davy_copy_name(ev.left.device, sizeof(ev.left.device), davy_message_text(left, "device"));
 	if (ev.left.hazard && ev.left.knobs.ubatch)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an operator orders ('davylamp act'): an event like any other, so that the core judges it and
- * a trace has it. One answer: the plan that comes of it and, unless it was refused or only advised,
- * how the act ended.
+ * Orders of an operator ('davylamp act'). An order is an event, so that the core decides on it and
+ * a trace contains it. The reply is the resulting plan and, unless it was refused or only advised,
+ * the end of the act.
  */
 #include "agent/agent.h"
 
@@ -35,7 +35,7 @@ static bool take_small(const json_t *message, const char *key, uint32_t *ret_num
 	return true;
 }
 
-/* None without the key, -1 for a word that is no action. */
+/* None without the key, -1 for an unknown action. */
 static int take_action(const json_t *message, const char *key)
 {
 	const char *name = davy_message_text(message, key);
@@ -56,7 +56,7 @@ static const char *take_order(const json_t *message, struct davy_ev_order *o)
 	if (to_backend < 0)
 		return "no such backend";
 	if (!take_small(message, "workload", &o->workload) || !o->workload)
-		return "which workload? a number, as 'davylamp status' tells it";
+		return "no workload given; use a number from 'davylamp status'";
 	if (!orders_take_number(message, "on_permille", 999, &on_permille) ||
 	    !orders_take_number(message, "lease_ns", DAVY_ORDER_LEASE_MAX_NS, &o->lease_ns) ||
 	    !orders_take_number(message, "cap_bytes", INT64_MAX, &o->cap_bytes) ||
@@ -65,7 +65,7 @@ static const char *take_order(const json_t *message, struct davy_ev_order *o)
 	    !take_small(message, "parallel", &o->knobs.parallel) ||
 	    !take_small(message, "gpu_layers_off", &off) ||
 	    !davy_knob_set(&o->knobs, DAVY_TUNER_LAYERS, off))
-		return "a number that is none, or too large";
+		return "not a number, or too large";
 	o->on_permille = (uint16_t)on_permille;
 	o->action = (uint8_t)action;
 	o->undo = (uint8_t)undo;
@@ -88,7 +88,7 @@ static json_t *plan_message(const struct davy_plan *plan)
 	return message;
 }
 
-/* What would come of it, by a copy of the core. */
+/* Computes the plan with a copy of the core, without executing it. */
 static const char *rehearse(struct davy_link *link, const struct davy_event *ev)
 {
 	struct davy_plan plans[DAVY_PLANS_MAX];
@@ -106,7 +106,7 @@ static const char *rehearse(struct davy_link *link, const struct davy_event *ev)
 		davy_message_send(link->fd, plan_message(&plans[i]));
 		return NULL;
 	}
-	return "nothing would come of it";
+	return "the order would have no effect";
 }
 
 const char *davy_agent_order(struct davy_link *link, const json_t *message)
@@ -116,13 +116,13 @@ const char *davy_agent_order(struct davy_link *link, const json_t *message)
 	const char *why = take_order(message, &ev.order);
 
 	if (!why && !davy_event_valid(&ev))
-		why = "the order is not in order";
+		why = "the order is invalid";
 	if (why)
 		return why;
 	if (json_is_true(json_object_get(message, "dry_run")))
 		return rehearse(link, &ev);
 	if (link->ordered)
-		return "one order at a time";
+		return "an order is already pending";
 	a->orderer = link;
 	davy_agent_feed(a, &ev);
 	a->orderer = NULL;

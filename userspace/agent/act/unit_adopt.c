@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy adopt' and 'release': people put a service into our care, and take it back. */
+/* 'davylamp policy adopt' and 'release': let the agent control a service, and end that. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 
 #define RESTART_MS 60000
 
-/* Who asked; the descriptor is our own copy, since the link may be gone when the answer comes. */
+/* The client. The descriptor is a copy, since the link may be closed before the reply. */
 struct request {
 	struct davy_agent *agent;
 	int fd;
 	char unit[DAVY_UNIT_LEN];
-	json_t *kept; /* files put aside */
-	bool restart; /* it runs with what we told it */
-	bool start;   /* it was stopped by us */
+	json_t *kept; /* renamed files */
+	bool restart; /* its process has settings of the agent */
+	bool start;   /* the agent stopped it */
 };
 
 static struct request *new_request(struct davy_link *link, const char *unit)
@@ -50,7 +50,7 @@ static void unit_adopt_refuse(struct request *r, const char *why)
 	unit_adopt_answer(r, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
 
-/* Nothing of a failed adoption stays. */
+/* Removes everything of a failed adoption. */
 static void unit_adopt_take_back(struct request *r)
 {
 	struct davy_agent *a = r->agent;
@@ -87,15 +87,15 @@ static void on_adopted(void *arg, const struct davy_unit_answer *said)
 static const char *not_adoptable(const struct request *r, const struct davy_unit_state *s)
 {
 	if (!strcmp(s->load, "not-found"))
-		return "there is no such unit";
+		return "no such unit";
 	if (!strcmp(s->load, "masked"))
-		return "it is masked";
+		return "the unit is masked";
 	if (strcmp(s->load, "loaded") != 0)
-		return "systemd cannot load it; see 'systemctl status'";
+		return "systemd cannot load the unit; see 'systemctl status'";
 	if (strcmp(s->id, r->unit) != 0)
-		return "that is an alias; adopt the unit itself, as 'systemctl status' names it";
+		return "the name is an alias; use the name that 'systemctl status' shows";
 	if (s->main_pid == (uint32_t)getpid())
-		return "that is this agent";
+		return "the unit is this agent";
 	return NULL;
 }
 
@@ -108,7 +108,7 @@ static void on_asked(void *arg, const struct davy_unit_answer *said)
 	int err;
 
 	if (!why && davy_adopted_find(&a->units->adopted, r->unit))
-		why = "it is adopted already";
+		why = "already adopted";
 	if (!why) {
 		of = davy_adopted_add(&a->units->adopted, r->unit);
 		why = of ? NULL : "too many units are adopted";
@@ -124,7 +124,7 @@ static void on_asked(void *arg, const struct davy_unit_answer *said)
 		return;
 	unit_adopt_take_back(r);
 	unit_adopt_refuse(r, err == -EEXIST
-				     ? "a file of another owner is in the way; see the agent's log"
+				     ? "a file of another owner has that name; see the agent's log"
 				     : strerror(-err));
 }
 
@@ -138,8 +138,8 @@ static const char *ask_systemd(struct request *r, davy_unit_done done)
 	json_decref(r->kept);
 	free(r);
 	if (err == -ENOENT || err == -ECONNREFUSED)
-		return "this host is not run by systemd; start the engine under 'davylamp exec'";
-	return "systemd cannot be reached";
+		return "systemd does not run on this host; start the engine under 'davylamp exec'";
+	return "cannot connect to systemd";
 }
 
 const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
@@ -149,14 +149,14 @@ const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
 	struct request *r;
 
 	if (!davy_unit_name_valid(unit))
-		return "that is no service's name; 'ollama.service' is one";
+		return "not a name of a service; an example is 'ollama.service'";
 	if (!a->units || strpbrk(a->units->dir, "% \t\n\"'\\") || a->units->dir[0] != '/')
-		return "the state directory has a name that no unit file may hold";
+		return "the state directory's path has characters that a unit file cannot contain";
 	if (a->units->unread && davy_units_read(a))
-		return "the list of adopted units cannot be read, and stays as it is; see the "
+		return "the list of adopted units cannot be read, and stays unchanged; see the "
 		       "agent's log";
 	if (davy_adopted_find(&a->units->adopted, unit))
-		return "it is adopted already";
+		return "already adopted";
 	r = new_request(link, unit);
 	return r ? ask_systemd(r, on_asked) : "out of memory";
 }
@@ -186,7 +186,8 @@ static void on_reloaded(void *arg, const struct davy_unit_answer *said)
 	int err = -ENODATA;
 
 	if (said->error)
-		davy_log("%s is released, but systemd did not reload: %s", r->unit, said->why);
+		davy_log("%s is released, but systemd did not reload its unit files: %s", r->unit,
+			 said->why);
 	else if (r->restart || r->start)
 		err = davy_unit_job(r->agent->units->systemd,
 				    r->start ? "StartUnit" : "RestartUnit", r->unit, RESTART_MS,
@@ -220,7 +221,8 @@ static void unit_adopt_let_go(struct request *r, struct davy_adopted_unit *of)
 	davy_units_save(a);
 	err = davy_systemd_reload(a->units->systemd, on_reloaded, r);
 	if (err)
-		unit_adopt_refuse(r, "released, but systemd cannot be reached to reload");
+		unit_adopt_refuse(
+			r, "released, but systemd cannot be reached to reload its unit files");
 }
 
 static void on_restored(void *arg, bool good)
@@ -244,8 +246,8 @@ static void unit_adopt_on_looked(void *arg, const struct davy_unit_answer *said)
 
 	if (said->error || !of || (u && u->act.plan)) {
 		unit_adopt_refuse(r, said->error ? said->why
-				     : of	 ? "an act on it is under way; try again"
-						 : "it is not adopted");
+				     : of	 ? "an act on the unit is in progress; try again"
+						 : "not adopted");
 		return;
 	}
 	if (of->backend != DAVY_BACKEND_UNKNOWN || !davy_knobs_none(&of->knobs))
@@ -255,8 +257,9 @@ static void unit_adopt_on_looked(void *arg, const struct davy_unit_answer *said)
 		unit_adopt_let_go(r, of);
 	else if (!u || !runs(said->state) || !davy_models_restore(u, of->derived, on_restored, r))
 		unit_adopt_refuse(
-			r, "a model of it has other parameters for the time being; start it, so "
-			   "that they can be restored");
+			r,
+			"one of its models has temporary parameters; start the unit, so that the "
+			"agent can restore them");
 }
 
 const char *davy_unit_release(struct davy_link *link, const json_t *message)
@@ -266,10 +269,10 @@ const char *davy_unit_release(struct davy_link *link, const json_t *message)
 	struct request *r;
 
 	if (a->units && a->units->unread && davy_units_read(a))
-		return "the list of adopted units cannot be read, and stays as it is; see the "
+		return "the list of adopted units cannot be read, and stays unchanged; see the "
 		       "agent's log";
 	if (!a->units || !davy_adopted_find(&a->units->adopted, unit))
-		return "it is not adopted; see 'davylamp policy adopted'";
+		return "not adopted; see 'davylamp policy adopted'";
 	r = new_request(link, unit);
 	return r ? ask_systemd(r, unit_adopt_on_looked) : "out of memory";
 }

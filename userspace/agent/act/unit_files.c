@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An adopted unit's two files: the drop-in, which only points at the environment and is written
- * once, and the environment, which is read by systemd at every start without a reload.
+ * The two files of an adopted unit: the drop-in, which names the environment file and is written
+ * once, and the environment file, which systemd reads at every start without a reload.
  */
 #include "agent/agent.h"
 
@@ -33,11 +33,12 @@ int davy_unit_files_path(const struct davy_agent *a, const char *name, char *pat
 static int unit_files_say(int err, const char *path)
 {
 	if (err == -EEXIST)
-		davy_log("'%s' is not davylamp's; move it away and try again", path);
+		davy_log("'%s' is not a file of davylamp; move it away and try again", path);
 	else if (err < 0)
 		davy_log("'%s': %s", path, strerror(-err));
 	else if (err > 0)
-		davy_log("'%s' was changed by hand: kept as '%s.hand', and not used", path, path);
+		davy_log("'%s' was changed by hand: it is kept as '%s.hand' and not used", path,
+			 path);
 	return err < 0 ? err : 0;
 }
 
@@ -52,8 +53,9 @@ int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit
 	if (davy_engine_wish_empty(&wish))
 		return 0;
 	if (!u->start) {
-		davy_log("%s: was not seen running, so what its command line says is not known",
-			 u->name);
+		davy_log(
+			"%s: was not seen running, so the settings of its command line are unknown",
+			u->name);
 		return -ENODATA;
 	}
 	look = davy_process_start_look(u->start);
@@ -61,7 +63,7 @@ int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit
 	return davy_engine_environment(&look, &facts, &wish, e);
 }
 
-/* What an act has set, above what the rules say. The caller frees it; NULL: no memory. */
+/* The settings of acts, before those of the rules. The caller frees it; NULL: out of memory. */
 static char *make_body(struct davy_agent *a, const struct davy_adopted_unit *u,
 		       const struct davy_environment *e, size_t *ret_rules)
 {
@@ -73,7 +75,7 @@ static char *make_body(struct davy_agent *a, const struct davy_adopted_unit *u,
 	if (!out)
 		return NULL;
 	fprintf(out,
-		"# What davylamp tells %s at its next start; empty: nothing.\n"
+		"# Settings of davylamp for the next start of %s; may be empty.\n"
 		"# 'davylamp policy release %s' removes it.\n",
 		u->unit, u->unit);
 	for (size_t i = 0; i < e->count; i++)
@@ -192,14 +194,14 @@ int davy_unit_files_remove(struct davy_agent *a, const struct davy_adopted_unit 
 		return unit_files_say(err, u->unit);
 	err = remove_one(path, kept);
 	if (u->made_dir)
-		rmdir(dir); /* stays when something else has come into it */
+		rmdir(dir); /* fails if the directory has other files */
 	more = davy_unit_files_path(a, u->unit, path, sizeof(path));
 	if (!more)
 		more = remove_one(path, kept);
 	return err ? err : more;
 }
 
-/* Without its drop-in, or with another, what is written would change nothing. */
+/* Without its drop-in, or with a changed one, the environment file has no effect. */
 int davy_unit_files_check(struct davy_agent *a, const struct davy_adopted_unit *u)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
@@ -211,7 +213,8 @@ int davy_unit_files_check(struct davy_agent *a, const struct davy_adopted_unit *
 		err = davy_generated_look(path, &state);
 	if (err || state == DAVY_GENERATED_OURS)
 		return err ? unit_files_say(err, u->unit) : 0;
-	davy_log("'%s' %s; davylamp tells %s nothing until it is released and adopted again", path,
-		 state == DAVY_GENERATED_ABSENT ? "is gone" : "was changed by hand", u->unit);
+	davy_log(
+		"'%s' %s; davylamp changes no setting of %s until it is released and adopted again",
+		path, state == DAVY_GENERATED_ABSENT ? "is gone" : "was changed by hand", u->unit);
 	return -ESTALE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The services in the agent's care. A list that cannot be read (EIO, EMFILE, ENOMEM) is not
- * replaced: no service is adopted or released until it was read.
+ * The list of adopted services. A list that cannot be read (EIO, EMFILE, ENOMEM) is not replaced:
+ * no service is adopted or released until it was read.
  */
 #include "agent/agent.h"
 
@@ -25,7 +25,7 @@ static void units_begin(struct davy_agent *a)
 		davy_unit_files_check(a, of);
 		davy_unit_look(u);
 	}
-	davy_units_uncap(a); /* what an agent that was killed had capped */
+	davy_units_uncap(a); /* caps of an agent that was killed */
 }
 
 int davy_units_read(struct davy_agent *a)
@@ -35,15 +35,14 @@ int davy_units_read(struct davy_agent *a)
 
 	if (err && err != units->unread)
 		davy_log(
-			"'%s/%s': the list of adopted units cannot be read: %s; it stays as it is, "
-			"its units are not watched, and the agent reads it again every %d s",
+			"'%s/%s': the list of adopted units cannot be read: %s; it stays "
+			"unchanged, its units are not watched, the agent reads it again every %d s",
 			a->options.state_dir, DAVY_DB_NAME, davy_db_why(err),
 			(int)(UNITS_RETRY_NS / DAVY_NS_PER_S));
 	else if (!err && units->unread)
-		davy_log(
-			"'%s/%s': the list of adopted units was read; its units are in the agent's "
-			"care",
-			a->options.state_dir, DAVY_DB_NAME);
+		davy_log("'%s/%s': the list of adopted units was read; the agent now watches its "
+			 "care",
+			 a->options.state_dir, DAVY_DB_NAME);
 	units->unread = err;
 	if (!err)
 		units_begin(a);

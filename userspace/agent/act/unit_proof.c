@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a unit's process was told what its environment file says: until that is seen, a change is
- * unproven.
+ * Whether the process of a unit has the variables of its environment file. Until that is verified,
+ * a change is unproven.
  */
 #include "agent/agent.h"
 
@@ -35,7 +35,7 @@ int davy_unit_told(const struct davy_service *u, const struct davy_environment *
 	for (size_t i = 0; all && i < e->count; i++) {
 		all = davy_process_start_has(start, e->at[i].name, e->at[i].value);
 		if (!all && tell_why)
-			davy_log("%s: %s is set by something that comes after davylamp's drop-in; "
+			davy_log("%s: a setting that comes after davylamp's drop-in changes %s; "
 				 "see 'systemctl cat %s'",
 				 u->name, e->at[i].name, u->name);
 	}
@@ -65,9 +65,9 @@ void davy_unit_settle(struct davy_service *u)
 	of->backend = of->was_backend;
 	of->knobs = of->was_knobs;
 	if (davy_unit_environment(u, of, &e) || davy_unit_files_write(u->agent, of, &e))
-		return; /* said; once more when it runs */
-	davy_log("%s: was told something else by an agent that did not live to see it begin; "
-		 "taken back",
+		return; /* the error was logged; the next start tries again */
+	davy_log("%s: an earlier agent changed its environment and ended before the change "
+		 "took effect; taken back",
 		 u->name);
 	davy_unit_prove(u);
 }

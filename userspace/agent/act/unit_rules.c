@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the rules of the backend policy say of an adopted unit, in its environment file: below what
- * an act has set, for its next start.
+ * The settings of the backend policy's rules for the next start of an adopted unit, in its
+ * environment file. Settings of acts take precedence.
  */
 #include "agent/agent.h"
 
@@ -16,20 +16,20 @@
 #include "agent/act/units.h"
 #include "agent/sense/tracker.h"
 
-#define LOAD_NS (60 * DAVY_NS_PER_S) /* until an engine has loaded its backends */
+#define LOAD_NS (60 * DAVY_NS_PER_S) /* maximum time for an engine to load its backends */
 #define WORDS	64		     /* variables that a unit's own Environment= may add */
 
 struct rules_told {
 	struct davy_effective effective;
 	struct davy_output_variables variables;
-	struct davy_output_result result; /* notes */
+	struct davy_output_result result;
 	struct davy_engine_facts facts;
 	struct davy_engine_look look;
 	char *argv[DAVY_ARGS_MAX + 1];
 	char *envp[DAVY_START_ENV_MAX + WORDS + 1];
 };
 
-/* The one it computes on; else the one that it would take by itself. */
+/* The device on which it computes; if unknown, the one that it would choose. */
 static void find_device(const struct davy_service *u, const struct davy_workload *w,
 			struct davy_policy_subject *s)
 {
@@ -50,7 +50,7 @@ static void find_device(const struct davy_service *u, const struct davy_workload
 		davy_host_kernel(s);
 }
 
-/* Texts with a 0 behind each, and one more at the end. */
+/* A list of texts, each with a terminating 0, and another 0 at the end. */
 static size_t list_words(const char *texts, char **list, size_t count, size_t max)
 {
 	for (const char *at = texts; *at && count < max; at += strlen(at) + 1)
@@ -68,9 +68,9 @@ uint64_t davy_unit_command_sum(const struct davy_unit_state *state)
 }
 
 /*
- * What its next start is: as the process was started, but as systemd has the command where that is
- * another by now, or nothing ran yet; a command that only leads to an engine tells nothing. What
- * our file told is not in "start" any more. False: no engine is known.
+ * Its next start: like that of the process, but with the command as systemd has it, if that has
+ * changed or no process was seen. A command that only starts another program names no engine.
+ * "start" no longer contains the variables of the environment file. False: no known engine.
  */
 static bool unit_rules_look_at(const struct davy_service *u, struct rules_told *t)
 {
@@ -97,7 +97,7 @@ static bool unit_rules_look_at(const struct davy_service *u, struct rules_told *
 	return t->facts.engine != DAVY_ENGINE_NONE;
 }
 
-/* The backends that it has loaded, and would choose from. */
+/* The backends that it has loaded, from which it would choose. */
 static void look_at_libraries(struct davy_service *u)
 {
 	const struct davy_tracked *t = davy_tracked_of(u->agent, u->pid);
@@ -107,8 +107,8 @@ static void look_at_libraries(struct davy_service *u)
 }
 
 /*
- * While it is given its own batch back, the rule that came of its being made smaller is about to be
- * taken out (layer_tuned.c); one that an operator wanted has made none.
+ * The ubatch shrink is being undone: ignore the rule it created, which is about to be deleted
+ * (layer_tuned.c). A shrink that an operator ordered has created no rule.
  */
 static bool gives_back(const struct davy_service *u, const struct davy_adopted_unit *of,
 		       const struct davy_effective *e)
@@ -184,7 +184,7 @@ size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_uni
 	t->variables.count = count;
 	davy_output_variables_write(&t->variables, out);
 	for (size_t i = 0; i < t->result.note_count; i++)
-		fprintf(out, "# not told: %s\n", t->result.note[i]);
+		fprintf(out, "# not set: %s\n", t->result.note[i]);
 	free(t);
 	return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of adopted services, and where a workload is. */
+/* The table of adopted services, and the place of a workload. */
 #include "agent/agent.h"
 
 #include <string.h>
@@ -77,8 +77,8 @@ int davy_units_save(struct davy_agent *a)
 	if (!err)
 		err = davy_adopted_save(a->options.state_dir, &a->units->adopted);
 	if (err)
-		davy_log("'%s/%s': the list of adopted units cannot be written: %s; the change is "
-			 "kept in memory and written at the next one",
+		davy_log("'%s/%s': cannot write the list of adopted units: %s; the change is "
+			 "kept in memory and written with the next change",
 			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
 	return err;
 }

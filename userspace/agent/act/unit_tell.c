@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An adopted unit's environment file is written anew when the rules say something else for its next
- * start. A unit is never restarted for that. Looked at when the unit begins, when rules were
- * changed, and now and then, since devices and libraries come later than engines.
+ * Writes the environment file of an adopted unit when the rules give other settings for its next
+ * start. The unit is never restarted for that. Checked when the unit starts, when rules change, and
+ * periodically, since devices and libraries appear later than engines.
  */
 #include "agent/agent.h"
 
@@ -29,13 +29,13 @@ void davy_unit_tell_rules(struct davy_service *u)
 	u->rules_sum = sum;
 	u->rules_retry_ns = UINT64_MAX;
 	if (davy_unit_files_check(a, of))
-		return; /* it would change nothing */
+		return; /* the file would have no effect */
 	if (davy_unit_files_write(a, of, &above))
 		u->rules_retry_ns = davy_boot_ns() + RETRY_NS;
 	if (of->version == version)
 		return;
-	davy_log("%s: its next start is told %zu variable%s by rules (%s/%s.env, version %u)",
-		 u->name, u->rules_count, u->rules_count == 1 ? "" : "s", a->units->dir, u->name,
+	davy_log("%s: rules set %zu variable%s for its next start (%s/%s.env, version %u)", u->name,
+		 u->rules_count, u->rules_count == 1 ? "" : "s", a->units->dir, u->name,
 		 of->version);
 	davy_units_save(a);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Adopted services as workloads. systemd tells that one has changed, and is asked what it is in;
- * who it is comes from its main process, or from the first in its cgroup that is an engine.
+ * Adopted services as workloads. systemd reports that a service has changed, the agent then reads
+ * its state. The engine is its main process, or the first process in its cgroup that is an engine.
  */
 #include "agent/agent.h"
 
@@ -18,7 +18,7 @@
 #include "agent/act/acting.h"
 #include "agent/sense/tracker.h"
 
-#define LOOKS 50 /* one a tick, until it must be taken as it is */
+#define LOOKS 50 /* one a tick; after the last, the process is accepted as it is */
 
 static void unit_watch_feed_workload(struct davy_service *u, enum davy_workload_op op)
 {
@@ -38,7 +38,10 @@ static void unit_watch_feed_workload(struct davy_service *u, enum davy_workload_
 	davy_agent_feed(u->agent, &ev);
 }
 
-/* The start without what we told it ourselves. -EAGAIN: its reader is late. */
+/*
+ * Reads the start of the process, without the variables of the agent. -EAGAIN: the reply of the
+ * reader is late.
+ */
 static int keep_start(struct davy_service *u, uint32_t pid)
 {
 	const struct davy_adopted_unit *of = davy_unit_adopted(u);
@@ -52,7 +55,7 @@ static int keep_start(struct davy_service *u, uint32_t pid)
 	if (of)
 		wish = (struct davy_engine_wish){ .backend = of->backend, .knobs = of->knobs };
 	if (u->start && !davy_engine_wish_empty(&wish))
-		return 0; /* what was seen then is nearer to the unit's own words */
+		return 0; /* that start is closer to the unit's own settings */
 	err = davy_reader_start(u->agent, pid, &start);
 	if (err)
 		return err;
@@ -67,7 +70,7 @@ static int keep_start(struct davy_service *u, uint32_t pid)
 	return 0;
 }
 
-/* The list of a cgroup's processes; on hybrid hosts the v2 tree lies beside the others. */
+/* Reads cgroup.procs. On hybrid hosts the v2 hierarchy has another mount point. */
 static ssize_t read_members(const char *cgroup, char *text, size_t size)
 {
 	static const char *const trees[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
@@ -81,8 +84,8 @@ static ssize_t read_members(const char *cgroup, char *text, size_t size)
 }
 
 /*
- * The first process of the cgroup that is an engine; NULL: none. False: a reader is late, and
- * nothing can be said.
+ * Finds the first process of the cgroup that is an engine; NULL: none. False: the reply of a reader
+ * is late, so the result is unknown.
  */
 static bool engine_in(const struct davy_service *u, const struct davy_tracked **ret_engine)
 {
@@ -105,7 +108,7 @@ static bool engine_in(const struct davy_service *u, const struct davy_tracked **
 	return true;
 }
 
-/* A shell that starts the engine is not it. NULL: it is gone, or not known yet. */
+/* A shell that starts the engine is not the engine. NULL: it has exited, or is not known yet. */
 static const struct davy_tracked *unit_watch_find_engine(const struct davy_service *u)
 {
 	const struct davy_tracked *own = davy_tracker_meet(u->agent, u->main_pid), *other;
@@ -159,18 +162,18 @@ void davy_unit_look_again(struct davy_service *u)
 		return;
 	p = t->told;
 	unit_watch_take_facts(u, &p);
-	keep_start(u, u->pid); /* late: what was seen before stays */
+	keep_start(u, u->pid); /* late: the previous facts stay valid */
 	unit_watch_feed_workload(u, DAVY_WORKLOAD_STARTED);
 }
 
-/* systemd's child becomes the engine by one exec or more, which take their time. */
+/* systemd's child becomes the engine by one exec or more, which take time. */
 static void unit_watch_meet(struct davy_service *u)
 {
 	const struct davy_tracked *t;
 	struct davy_ev_process p;
 	bool is_engine;
 
-	if (!u->pid) { /* it runs, whatever a reader can tell of it */
+	if (!u->pid) { /* it runs, even if a reader cannot inspect it */
 		u->start_ticks = davy_process_start(u->main_pid);
 		u->pid = u->start_ticks ? u->main_pid : 0;
 	}
@@ -179,8 +182,8 @@ static void unit_watch_meet(struct davy_service *u)
 		return;
 	u->pid = t->pid;
 	u->start_ticks = t->told.start_ticks;
-	p = t->told; /* the table may give its place away */
-	/* In the middle of an exec it has its name already, and no command. */
+	p = t->told; /* the table may reuse the entry */
+	/* During an exec it already has its name, but no command. */
 	is_engine = p.engine != DAVY_ENGINE_NONE && t->has_command;
 	if (is_engine && keep_start(u, u->pid) != -EAGAIN)
 		unit_watch_tell(u, &p);
@@ -188,7 +191,7 @@ static void unit_watch_meet(struct davy_service *u)
 		unit_watch_tell(u, &p);
 }
 
-/* Where the kernel has not told it: as systemd collected it. */
+/* Reports the exit if the kernel has not; with the status that systemd collected. */
 static void part(struct davy_service *u, const struct davy_unit_state *state)
 {
 	struct davy_agent *a = u->agent;
@@ -205,7 +208,7 @@ static void part(struct davy_service *u, const struct davy_unit_state *state)
 	u->met = false;
 	if (a->bpf)
 		davy_bpf_read(a->bpf);
-	if (davy_tracker_knows(a, ev.pid, u->start_ticks)) /* else the kernel has told its end */
+	if (davy_tracker_knows(a, ev.pid, u->start_ticks)) /* else the kernel has reported it */
 		davy_agent_feed(a, &ev);
 }
 
@@ -224,7 +227,7 @@ void davy_unit_take(struct davy_service *u, const struct davy_unit_state *state)
 		u->look_count = 0;
 		unit_watch_meet(u);
 	}
-	if (!u->registered && !u->pid) { /* it does not run, and is in our care all the same */
+	if (!u->registered && !u->pid) { /* it does not run, but is adopted */
 		unit_watch_feed_workload(u, DAVY_WORKLOAD_REGISTERED);
 		u->registered = true;
 		davy_unit_settle(u);
@@ -232,8 +235,8 @@ void davy_unit_take(struct davy_service *u, const struct davy_unit_state *state)
 }
 
 /*
- * systemctl stop ends in "inactive", or in "failed" by a timeout when the engine did not listen. A
- * crash is "failed" for another reason, or waits for systemd's own restart.
+ * 'systemctl stop' ends in "inactive", or in "failed" by a timeout if the engine ignored the
+ * signal. A crash is "failed" for another reason, or waits for systemd's restart.
  */
 bool davy_unit_stopped_by_hand(const struct davy_unit_state *s)
 {
@@ -253,15 +256,15 @@ static void unit_watch_on_state(void *arg, const struct davy_unit_answer *answer
 		return;
 	if (answer->error) {
 		if (!units->silent)
-			davy_log("%s: %s; its state is unknown, and nothing is done to it", u->name,
-				 answer->why);
+			davy_log("%s: %s; its state is unknown, and the agent does nothing to it",
+				 u->name, answer->why);
 		units->silent = units->lost = true;
 		return;
 	}
 	if (units->silent)
-		davy_log("systemd answers again");
+		davy_log("systemd replies again");
 	units->silent = false;
-	if (!u->act.plan) /* an act looks for itself */
+	if (!u->act.plan) /* an act reads the state when it needs it */
 		davy_unit_take(u, answer->state);
 	davy_unit_tell_rules(u);
 	if (again)
@@ -302,7 +305,7 @@ void davy_unit_watch_tick(struct davy_service *u)
 {
 	if (u->pid && davy_process_start(u->pid) != u->start_ticks) {
 		if (!u->met)
-			u->pid = 0; /* systemd tells what comes of it */
+			u->pid = 0; /* systemd will report the result */
 		if (!u->act.plan)
 			davy_unit_look(u);
 	} else if (u->pid && !u->met) {

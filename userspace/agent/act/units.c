@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All adopted services: opened, looked at in turn or when systemd says that one changed, closed. */
+/*
+ * All adopted services: opens and closes them, and reads their state in turn and when systemd
+ * reports a change.
+ */
 #include "agent/agent.h"
 
 #include <stdio.h>
@@ -8,7 +11,7 @@
 
 #include "agent/act/units.h"
 
-#define ASK_AGAIN_NS  (10 * DAVY_NS_PER_S) /* a change that was not told */
+#define ASK_AGAIN_NS  (10 * DAVY_NS_PER_S) /* for a change that was not reported */
 #define ASK_SILENT_NS (2 * DAVY_NS_PER_S)
 
 static void units_on_changed(void *arg, const char *name)
@@ -26,7 +29,7 @@ static void units_on_lost(void *arg)
 	a->units->lost = true;
 }
 
-/* Unit files name it, from another folder than ours. */
+/* An absolute path: unit files, which are in another folder, contain it. */
 static void find_dir(struct davy_agent *a)
 {
 	char here[PATH_MAX] = "";
