@@ -69,12 +69,12 @@ one_agent_checks() {
 	end_six
 	check "the refused connections are counted" until_true 20 refused user_full
 	check "and shown" bash -c "'$program' status --socket '$work/sock' | grep -qE '^connections: .*refused: [1-9][0-9]* over the limit of a user'"
-	check "a stranger is told why" grep -q '"op":"busy","why":"as many connections as a user may have' "$work/flood.full"
+	check "a stranger is told why" grep -q '"op":"busy","why":"too many connections of this user' "$work/flood.full"
 	end_floods
 	flood hold 40 hold
 	check "who holds as many places as there are" until_true 20 bash -c "[[ \$(grep -c as.many '$work/flood.hold') == 36 ]]"
 	check "has none left for itself" exits 1 $nobody "$work/davylamp" status --socket "$work/sock"
-	check "and is told so" says "the agent is busy: as many connections as a user may have"
+	check "and is told so" says "the agent is busy: too many connections of this user"
 	check "while another user is served" exits 0 setpriv --reuid=65533 --regid=65533 --clear-groups "$work/davylamp" status --socket "$work/sock"
 	check "and loses them when it says nothing" until_true 30 grep -q 'nothing was said' "$work/flood.hold"
 	end_floods

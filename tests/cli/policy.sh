@@ -185,7 +185,7 @@ policy_agent_checks() {
 	check "says where those that do are listed" says "no running engine 'no-such.service'; 'davylamp status' lists"
 	check "policy show of one, too" exits 4 "$installed" policy show 4294967295 $s
 	printf '{"op":"policy_of","pid":1}' | $nobody "$work/send" "$work/sock" >"$work/answer" || true
-	check "what the policy says of an engine is root's to ask" grep -q 'only root may ask' "$work/answer"
+	check "what the policy says of an engine is root's to ask" grep -q 'only root may request' "$work/answer"
 	check "the agent forgets a model" bash -c "'$installed' policy forget --model b.gguf --json $s | jq -e '.learned == 2 and .rules == 1'"
 	check "its rule, too" cmp <(grep '^[^#]' "$work/state/backend.conf") <(printf '%s' "$rules_two")
 	check "its breakers, too" bash -c "'$program' status --json $s | jq -e '[.breakers[].model] == [\"a.gguf\"]'"

@@ -88,11 +88,11 @@ unreadable_checks() {
 	check "an agent that cannot read what it keeps runs" agent env LD_PRELOAD="$work/unreadable.so" UNREADABLE_WHILE="$work/emfile" \
 		UNREADABLE="learned.conf units.conf foresight.json" "$p" run --config "$work"
 	check "it tells of learned.conf, and that it tries again" until_true 10 grep -q \
-		"learned.conf': cannot be read: Too many open files; the file stays as it is.*reads it again every 5 s" "$work/agent.err"
+		"learned.conf': cannot be read: Too many open files; it stays unchanged.*reads it again every 5 s" "$work/agent.err"
 	check "of the units, too" until_true 10 grep -q \
 		"the list of adopted units cannot be read: Too many open files; it stays as it is.*reads it again every 5 s" "$work/agent.err"
 	check "and of the counters" until_true 10 grep -q \
-		"the counters of foresight cannot be read: Too many open files; they stay as they are" "$work/agent.err"
+		"cannot read the counters of foresight: Too many open files; they stay unchanged" "$work/agent.err"
 	for file in learned.conf units.conf foresight.json; do
 		check "$file stays as it is" cmp "$state/$file" "$work/unreadable.own/$file"
 		check "and is not put aside" test ! -e "$state/$file.bad"

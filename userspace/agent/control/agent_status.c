@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent knows right now, as one message. */
+/* The current state of the agent, as one message. */
 #include "agent/control/control.h"
 
 #include "agent/agent.h"
@@ -43,7 +43,7 @@ static json_t *sensors(const struct davy_agent *a)
 	return list;
 }
 
-/* A message has a limit, and anybody may start a hundred processes named like an engine. */
+/* A message has a maximum size, and any user can start a hundred processes named like an engine. */
 #define PROCESSES_BYTES ((size_t)40 * 1024)
 
 static json_t *process(const struct davy_agent *a, const struct davy_tracked *t)
@@ -66,7 +66,7 @@ static bool computes(const struct davy_tracked *t)
 	return t->told.workload || t->told.backend != DAVY_BACKEND_UNKNOWN;
 }
 
-/* Those that compute first; what finds no room is counted. */
+/* Computing processes come first. Processes without room are counted. */
 static json_t *processes(const struct davy_agent *a, json_int_t *ret_unlisted)
 {
 	json_t *list = json_array();
@@ -108,7 +108,7 @@ static json_t *breakers(const struct davy_agent *a)
 	return list;
 }
 
-/* What stands now, and what is being done. */
+/* Effects in force, and acts in progress. */
 static json_t *standing(const struct davy_agent *a)
 {
 	json_t *list = json_array();
@@ -173,7 +173,7 @@ static json_t *programs(const struct davy_agent *a)
 	return list;
 }
 
-/* What a shared table could not hold, since the agent's start. */
+/* Losses of the shared tables since the agent's start. */
 static json_t *crowding(const struct davy_agent *a)
 {
 	struct davy_bpf_probes probes = { 0 };
@@ -188,7 +188,7 @@ static json_t *crowding(const struct davy_agent *a)
 		(json_int_t)(a->core.world.evicted_count + a->core.world.memory.evicted_count));
 }
 
-/* With the starts before this one. */
+/* Includes the counts of earlier starts. */
 static json_t *all_time(const struct davy_agent *a)
 {
 	struct davy_counts counts = davy_agent_counts(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What clients ask: supervisors (davylamp exec) register workloads, report and receive orders;
- * operators ask for the status and for the release of a module. Every message is outside input.
+ * Requests of clients: supervisors (davylamp exec) register workloads, report, and receive orders;
+ * operators ask for the status and for the release of a module. Every message is untrusted.
  */
 #include "agent/control/control.h"
 
@@ -36,7 +36,7 @@ static void control_feed_workload(struct davy_link *link, enum davy_workload_op 
 
 	ev.workload.workload = link->workload;
 	ev.workload.op = (uint8_t)op;
-	ev.workload.adopted = 1; /* whoever starts an engine under davylamp exec consents */
+	ev.workload.adopted = 1; /* starting an engine under davylamp exec is consent */
 	ev.workload.movable = davy_engine_movable(link->engine);
 	ev.workload.can = can(link);
 	ev.workload.engine = (uint8_t)link->engine;
@@ -51,7 +51,7 @@ static void control_refuse(struct davy_link *link, const char *why)
 	davy_message_send(link->fd, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
 
-/* Nobody speaks for a process that is not his own child. */
+/* A client may only report about its own child. */
 static bool may_speak_for(const struct davy_link *link, uint32_t pid)
 {
 	return pid && davy_process_parent(pid) == link->peer_pid;
@@ -78,7 +78,7 @@ static void control_take_engine(struct davy_link *link, const json_t *message)
 	davy_copy_name(link->model, sizeof(link->model), davy_message_text(message, "model"));
 }
 
-/* The group that its supervisor made, for this engine and those that follow it; nobody else's. */
+/* Accepts only a group that the supervisor made for its own engine. */
 static void take_cgroup(struct davy_link *link, const json_t *message)
 {
 	const char *group = davy_message_text(message, "cgroup"), *name = strrchr(group, '/');
@@ -97,12 +97,12 @@ static void on_register(struct davy_link *link, const json_t *message)
 	uint64_t start_ticks;
 
 	if (link->workload) {
-		control_refuse(link, "this connection has a workload already");
+		control_refuse(link, "this connection already has a workload");
 		return;
 	}
 	start_ticks = davy_process_start(pid);
 	if (!start_ticks || !may_speak_for(link, pid)) {
-		control_refuse(link, "the process is not a child of yours");
+		control_refuse(link, "the process is not your child");
 		return;
 	}
 	link->workload = ++a->workload_count;
@@ -139,12 +139,12 @@ static void on_started(struct davy_link *link, const json_t *message)
 	uint64_t start_ticks;
 
 	if (!link->act_plan || link->verifying) {
-		control_refuse(link, "nothing was ordered");
+		control_refuse(link, "no act was ordered");
 		return;
 	}
 	start_ticks = davy_process_start(pid);
 	if (!start_ticks || !may_speak_for(link, pid)) {
-		control_refuse(link, "the process is not a child of yours, or is gone already");
+		control_refuse(link, "the process is not your child, or has exited");
 		feed_stage(link, DAVY_ACT_FAILED, -ESRCH);
 		return;
 	}
@@ -175,9 +175,7 @@ static void on_exited(struct davy_link *link, const json_t *message)
 	ev.process_exit.status = (int32_t)davy_message_number(message, "status", 0);
 	ev.process_exit.start_ticks = link->start_ticks;
 	if (a->bpf)
-		davy_bpf_read(
-			a->bpf); /* what came before it, the exception above all, is fed before
-					it */
+		davy_bpf_read(a->bpf); /* feeds earlier events first, above all a C++ exception */
 	davy_agent_feed(a, &ev);
 	link->awaits = true;
 	if (davy_core_workload_busy(&a->core, link->workload))
@@ -185,7 +183,7 @@ static void on_exited(struct davy_link *link, const json_t *message)
 	davy_control_tick(a);
 }
 
-/* A supervisor whose engine is gone ends with it, unless something is still to come. */
+/* Releases a supervisor whose engine has exited, unless an act is pending. */
 void davy_control_tick(struct davy_agent *a)
 {
 	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
@@ -339,7 +337,7 @@ static void control_dispatch(struct davy_link *link, const json_t *message)
 		if (strcmp(op, operations[i].op) != 0)
 			continue;
 		if (operations[i].root_only && link->uid)
-			control_refuse(link, "only root may ask for this");
+			control_refuse(link, "only root may request this");
 		else if (operations[i].needs_workload && !link->workload)
 			control_refuse(link, "register a workload first");
 		else
@@ -349,7 +347,7 @@ static void control_dispatch(struct davy_link *link, const json_t *message)
 	control_refuse(link, "unknown operation");
 }
 
-/* The supervisor has ended, or lost its place. */
+/* The supervisor has exited, or the agent has closed its connection. */
 void davy_control_gone(struct davy_link *link)
 {
 	if (!link->workload)
@@ -368,7 +366,8 @@ int davy_control_take(struct davy_link *link)
 	if (!err)
 		control_dispatch(link, message);
 	else if (err == -EBADMSG)
-		control_refuse(link, "not understood: one JSON object with an 'op' per packet");
+		control_refuse(link,
+			       "invalid message: expected one JSON object with an 'op' per packet");
 	json_decref(message);
 	return err;
 }

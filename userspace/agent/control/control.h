@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What clients ask of the agent, and the status that answers them. Only agent/ includes this. */
+/* Requests of clients, and the status reply. Only agent/ includes this. */
 #ifndef DAVY_CONTROL_H
 #define DAVY_CONTROL_H
 
@@ -8,14 +8,14 @@
 struct davy_agent;
 struct davy_link;
 
-/* A message has come; -ECONNRESET: the client has gone, its place is given up. */
+/* Handles a message; -ECONNRESET: the client has disconnected and its link is closed. */
 int davy_control_take(struct davy_link *link);
 void davy_control_gone(struct davy_link *link);
 void davy_control_tick(struct davy_agent *a);
 
 /* agent_status.c */
 json_t *davy_agent_status(struct davy_agent *a);
-json_t *davy_agent_sensors(const struct davy_agent *a); /* the ladder, and every program */
+json_t *davy_agent_sensors(const struct davy_agent *a); /* source order and BPF programs */
 
 /* gpu_status.c */
 json_t *davy_agent_gpus_status(const struct davy_agent *a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one way into the core: trace, step, report, act. */
+/* The only entry into the core: trace, step, report, act. */
 #include "agent/agent.h"
 
 #include <string.h>
@@ -38,14 +38,13 @@ static void record(struct davy_agent *a, const struct davy_event *ev)
 	err = davy_trace_write(a->trace, ev);
 	if (!err)
 		return;
-	davy_log(
-		"trace '%s': %s; recording ends here, the last 10 s may be lost; the agent goes on",
-		a->options.record_path, strerror(-err));
+	davy_log("trace '%s': %s; recording ends here, 10 s may be lost; the agent continues",
+		 a->options.record_path, strerror(-err));
 	davy_trace_close(a->trace);
 	a->trace = NULL;
 }
 
-/* What the core judges must be about somebody it was told of, as long as that can be read. */
+/* The core must know the process of an event before it judges the event. */
 static bool wants_process(const struct davy_event *ev)
 {
 	return ev->pid && ev->kind != DAVY_EV_PROCESS && ev->kind != DAVY_EV_PROCESS_EXIT &&
@@ -80,14 +79,14 @@ static void feed_now(struct davy_agent *a, const struct davy_event *ev)
 		hooks->event_judged(a, ev);
 }
 
-/* An act's immediate result waits until all plans of the step are out, as it will in a replay. */
+/* The immediate result of an act waits until all plans of the step are printed, as in a replay. */
 void davy_agent_feed(struct davy_agent *a, const struct davy_event *ev)
 {
 	if (a->acting) {
 		if (a->waiting_count < DAVY_WAITING_MAX)
 			a->waiting[a->waiting_count++] = *ev;
 		else
-			davy_log("event '%s' dropped: too many at once",
+			davy_log("event '%s' dropped: too many results at once",
 				 davy_event_kind_name(ev->kind));
 		return;
 	}

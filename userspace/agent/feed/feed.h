@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The only way into the core, and what is printed of it. Only agent/ includes this. */
+/* The only entry into the core, and the output of the results. Only agent/ includes this. */
 #ifndef DAVY_FEED_H
 #define DAVY_FEED_H
 
@@ -8,10 +8,10 @@
 
 struct davy_agent;
 
-/* feed.c: the only way into the core. */
+/* feed.c: the only entry into the core. */
 void davy_agent_feed(struct davy_agent *a, const struct davy_event *ev);
 struct davy_event davy_agent_event(enum davy_event_kind kind, uint32_t pid);
-/* What became of an act, as an event. */
+/* Feeds the result of an act as an event. */
 void davy_agent_acted(struct davy_agent *a, uint32_t plan, uint32_t workload,
 		      enum davy_act_stage stage, uint32_t pid, int result);
 

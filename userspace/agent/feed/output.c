@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live view: NDJSON with --json, plain lines on a pipe, a redrawn screen on a terminal. A
- * reader that goes away or stands still ends the printing, not the agent.
+ * The live view: NDJSON with --json, plain lines on a pipe, a screen that is redrawn on a terminal.
+ * If the reader closes the pipe or stops reading, only the output stops, not the agent.
  */
 #include "agent/agent.h"
 
@@ -28,8 +28,9 @@ static void open_one(struct davy_outlet *outlet, int fd, const char *name)
 	int err = davy_outlet_open(outlet, fd);
 
 	if (err)
-		davy_log("the terminal of %s cannot be opened again (%s): nothing is written to it",
-			 name, strerror(-err));
+		davy_log(
+			"cannot open the terminal of %s again (%s): the agent writes nothing to it",
+			name, strerror(-err));
 }
 
 void davy_output_open(struct davy_agent *a)
@@ -47,18 +48,18 @@ void davy_output_close(struct davy_agent *a)
 	davy_outlet_close(&a->messages);
 }
 
-/* A reader that stands still costs lines, which are counted, not the agent's time. */
+/* A reader that does not read loses lines, which are counted; it does not block the agent. */
 static void emit(struct davy_agent *a, char *text)
 {
 	size_t length = strlen(text);
 
-	text[length] = '\n'; /* instead of its end */
+	text[length] = '\n'; /* replaces the terminating 0 */
 	if (!davy_outlet_put(&a->out, text, length + 1)) {
 		a->unprinted_count++;
 		return;
 	}
 	if (a->unprinted_count)
-		davy_log("%" PRIu64 " lines were not printed: the reader stood still",
+		davy_log("%" PRIu64 " lines were not printed: the reader did not read",
 			 a->unprinted_count);
 	a->unprinted_count = 0;
 }
@@ -124,7 +125,8 @@ static void draw_policy_error(FILE *out, const struct davy_agent *a)
 	char error[2 * DAVY_CONFIG_ERROR_LEN];
 
 	if (a->policy_error[0])
-		fprintf(out, "  \x1b[1mpolicy: %s; what was in force before stays\x1b[0m\x1b[K\n",
+		fprintf(out,
+			"  \x1b[1mpolicy: %s; the previous policy stays in force\x1b[0m\x1b[K\n",
 			davy_text_shown(error, sizeof(error), a->policy_error));
 }
 
@@ -153,7 +155,7 @@ static void draw(FILE *out, const struct davy_agent *a, uint64_t now_ns)
 	fprintf(out, "\x1b[J");
 }
 
-/* One that finds no room is dropped: the next one says it all. */
+/* A screen without room in the buffer is dropped: the next one contains everything. */
 static void put_frame(struct davy_agent *a, uint64_t now_ns)
 {
 	char *frame = NULL;

@@ -15,8 +15,8 @@
 #include "lib/lock.h"
 #include "lib/log.h"
 
-#define ROOT_MASK    0177 /* umask at bind: the socket's mode is 0600 from the beginning */
-#define ALL_MASK     0111 /* 0666: each request is judged by who sends it */
+#define ROOT_MASK    0177 /* umask at bind: the socket has mode 0600 from its creation */
+#define ALL_MASK     0111 /* 0666: the agent checks the sender of each request */
 #define ROOT_BACKLOG 64
 #define ALL_BACKLOG  32
 
@@ -25,7 +25,7 @@
 static int links_lock_one(int *ret_fd, const char *path, const char *what, const char *name)
 {
 	pid_t holder = 0;
-	char who[32] = "its pid is not known here";
+	char who[32] = "its pid is unknown";
 	int fd = davy_lock_take(path, &holder);
 
 	if (fd >= 0) {
@@ -36,13 +36,13 @@ static int links_lock_one(int *ret_fd, const char *path, const char *what, const
 		return fd;
 	if (holder)
 		snprintf(who, sizeof(who), "pid %d", (int)holder);
-	davy_log("another agent (%s) has the %s '%s'; this one changes nothing and ends. Stop the "
-		 "other one first",
+	davy_log("another agent (%s) has the %s '%s'; this one changes nothing and exits. Stop the "
+		 "other agent first",
 		 who, what, name);
 	return -EADDRINUSE;
 }
 
-/* Without its state directory the agent goes on as it does without all else that lies there. */
+/* The agent also runs without its state directory. */
 static int links_lock_state(struct davy_agent *a)
 {
 	const char *dir = a->options.state_dir;
@@ -57,8 +57,8 @@ static int links_lock_state(struct davy_agent *a)
 		err = links_lock_one(&a->sockets.lock_fd[0], path, "state directory", dir);
 	if (!err || err == -EADDRINUSE)
 		return err;
-	davy_log("state directory '%s' cannot be locked (%s): another agent on it would not be "
-		 "noticed",
+	davy_log("cannot lock the state directory '%s' (%s): a second agent there would not "
+		 "be detected",
 		 dir, strerror(-err));
 	return 0;
 }
@@ -90,7 +90,7 @@ int davy_links_lock(struct davy_agent *a)
 	return err ? err : links_lock_socket(a);
 }
 
-/* A child of a killed agent may keep its socket for a moment: who listens is dead then. */
+/* A child of a killed agent may keep its socket open: then the listening process is dead. */
 static bool socket_is_orphan(int fd)
 {
 	struct ucred peer = { 0 };
@@ -100,7 +100,7 @@ static bool socket_is_orphan(int fd)
 	       kill(peer.pid, 0) && errno == ESRCH;
 }
 
-/* With the lock held: what an agent that was killed has left, and nothing else. */
+/* Removes the socket of a killed agent, and nothing else. The lock must be held. */
 static int socket_remove_stale(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -119,7 +119,7 @@ static int socket_remove_stale(const char *path)
 		if (!socket_is_orphan(fd))
 			return -EADDRINUSE;
 	} else if (errno == EAGAIN || errno == EPROTOTYPE) {
-		return -EADDRINUSE; /* a full queue, another kind of socket: somebody is there */
+		return -EADDRINUSE; /* a full queue or another socket type: the socket is in use */
 	} else if (errno != ECONNREFUSED) {
 		return -errno;
 	}
@@ -157,10 +157,10 @@ static void socket_remove_own(struct davy_agent_socket *s)
 }
 
 static const char *const refusals[DAVY_LINK_REFUSALS] = {
-	[DAVY_LINK_UID_FULL] = "as many connections as a user may have are open already; close one",
-	[DAVY_LINK_USERS_FULL] = "all places for users are taken; try again later",
-	[DAVY_LINK_ALL_FULL] = "all places are taken; try again later",
-	[DAVY_LINK_SILENT] = "nothing was said for 10 s; connect again when there is a question",
+	[DAVY_LINK_UID_FULL] = "too many connections of this user; close one",
+	[DAVY_LINK_USERS_FULL] = "too many connections of users; try again later",
+	[DAVY_LINK_ALL_FULL] = "too many connections; try again later",
+	[DAVY_LINK_SILENT] = "no request for 10 s; connect again to send one",
 };
 
 static void link_refuse(struct davy_agent *a, int fd, enum davy_link_refusal why)
@@ -169,7 +169,7 @@ static void link_refuse(struct davy_agent *a, int fd, enum davy_link_refusal why
 	davy_message_send(fd, json_pack("{s:s, s:s}", "op", "busy", "why", refusals[why]));
 }
 
-/* NULL: *ret_why. */
+/* Chooses a link for the client; NULL: *ret_why. */
 static struct davy_link *link_place(struct davy_agent *a, uint32_t uid,
 				    enum davy_link_refusal *ret_why)
 {
@@ -208,7 +208,7 @@ static void link_close(struct davy_link *link)
 	memset(link, 0, sizeof(*link));
 }
 
-/* What a user asks too often waits for the next tick. */
+/* Defers the requests of a user who sends too many to the next tick. */
 static int link_on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_link *link = arg;
@@ -225,7 +225,7 @@ static int link_on_message(sd_event_source *source, int fd, uint32_t events, voi
 	return 0;
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static void link_begin(struct davy_agent *a, struct davy_link *link, int fd,
 		       const struct ucred *peer)
 {
@@ -251,7 +251,7 @@ static int link_on_connect(sd_event_source *source, int fd, uint32_t events, voi
 	socklen_t size = sizeof(peer);
 
 	(void)events;
-	/* Until the next tick: without a descriptor the loop would spin. */
+	/* Stops accepting until the next tick: without a free descriptor the loop would spin. */
 	if (no_room || (of_all && ++a->sockets.all.connects >= DAVY_LINKS_CONNECTS))
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	if (conn < 0)
@@ -311,7 +311,7 @@ static int socket_open(struct davy_agent *a, struct davy_agent_socket *s, mode_t
 	return err;
 }
 
-/* Root's first: a client of root's that finds the other one finds its own. */
+/* Root's socket first: a root client that finds the public one can then use its own. */
 int davy_links_open(struct davy_agent *a)
 {
 	struct davy_sockets *s = &a->sockets;
@@ -333,7 +333,7 @@ void davy_links_close(struct davy_agent *a)
 	a->sockets.root.source = sd_event_source_disable_unref(a->sockets.root.source);
 }
 
-/* A socket that is gone says that the next agent can start. */
+/* Removes the sockets: their absence tells the next agent that it can start. */
 void davy_links_unlock(struct davy_agent *a)
 {
 	socket_remove_own(&a->sockets.all);

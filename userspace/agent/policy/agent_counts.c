@@ -8,7 +8,7 @@
 #include "store/db.h"
 
 #define SAVE_NS                                                                                    \
-	(60 * DAVY_NS_PER_S) /* fsync may take long, and what is lost is a minute's counts */
+	(60 * DAVY_NS_PER_S) /* fsync may take long, and a loss is at most a minute's counts */
 
 static void counts_read(struct davy_agent *a)
 {
@@ -16,8 +16,8 @@ static void counts_read(struct davy_agent *a)
 	int err = davy_counts_load(a->options.state_dir, &k->before);
 
 	if (err && err != k->unread)
-		davy_log("'%s/%s': the counters of foresight cannot be read: %s; they stay as they "
-			 "are, and the agent reads them again every minute",
+		davy_log("'%s/%s': cannot read the counters of foresight: %s; they stay "
+			 "unchanged, and the agent reads them again every minute",
 			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
 	k->unread = err;
 	if (!k->before.since_s)
@@ -56,7 +56,7 @@ static void counts_save(struct davy_agent *a)
 	counts = davy_agent_counts(a);
 	err = davy_counts_save(a->options.state_dir, &counts);
 	if (err)
-		davy_log("'%s/%s': the counters of foresight cannot be written: %s; tried again in "
+		davy_log("'%s/%s': cannot write the counters of foresight: %s; next attempt in "
 			 "a minute",
 			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
 	else

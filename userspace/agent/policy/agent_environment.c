@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The versions that an engine runs with, as the ledger keeps them. */
+/* The versions of an engine's environment, as the ledger stores them. */
 #include "agent/agent.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "store/ledger.h"
 #include "agent/policy/agent_policy.h"
 
-/* NVIDIA's GPUs need not be DRM devices; software ones have no driver. */
+/* NVIDIA GPUs may be no DRM devices; software devices have no driver. */
 static bool device_versions(struct davy_agent *a, const char *device,
 			    struct davy_ledger_environment *e)
 {

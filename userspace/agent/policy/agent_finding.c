@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What 'davylamp doctor' and 'davylamp trace discovery' have found out: an engine's start that came
- * no further than a stage. The ledger keeps it, the core hears of it as of any failure; where the
- * engine is in the agent's care, the next start heeds it.
+ * Findings of 'davylamp doctor' and 'davylamp trace discovery': an engine's start failed at a
+ * stage. The ledger stores them, and the core handles them like any failure. If the engine is
+ * adopted, its next start takes them into account.
  */
 #include "agent/agent.h"
 
@@ -40,12 +40,12 @@ const char *davy_agent_finding(struct davy_agent *a, const json_t *message, bool
 	int backend = davy_backend_from_name(davy_message_text(message, "backend"));
 
 	if (backend <= 0)
-		return "which backend has failed?";
+		return "the failed backend is missing or unknown";
 	if (status < 0 || status > UINT16_MAX)
-		return "that is no status of a process";
+		return "invalid exit status";
 	davy_text_shown(f->where, sizeof(f->where), davy_message_text(message, "where"));
 	if (!f->where[0])
-		return "at which stage has it failed?";
+		return "the failed stage is missing";
 	davy_text_shown(f->device, sizeof(f->device), davy_message_text(message, "device"));
 	davy_text_shown(f->model, sizeof(f->model), model);
 	f->status = (int32_t)status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The breakers in learned.conf: told to the core at start, written at each change. A file that
- * cannot be read (EIO, EMFILE, ENOMEM) is not replaced; it is read again until it can be, and what
- * was learned in the meantime is added to it.
+ * The breakers in learned.conf: reported to the core at the start, written at each change. A file
+ * that cannot be read (EIO, EMFILE, ENOMEM) is not replaced. The agent reads it again until that
+ * succeeds, and then adds the newer breakers.
  */
 #include "agent/agent.h"
 
@@ -30,7 +30,7 @@ static void learned_tell(struct davy_agent *a, const struct davy_learned_entry *
 	davy_agent_feed(a, &ev);
 }
 
-/* Puts a file aside whose content is wrong; *file is empty then. */
+/* Renames a file with invalid content; *file is then empty. */
 static int learned_load(const struct davy_agent *a, struct davy_learned *file)
 {
 	const char *dir = a->options.state_dir;
@@ -41,8 +41,8 @@ static int learned_load(const struct davy_agent *a, struct davy_learned *file)
 	memset(file, 0, sizeof(*file));
 	err = davy_learned_set_aside(dir);
 	if (!err)
-		davy_log("policy '%s/%s': line %d is not understood; put aside as %s.bad; "
-			 "the agent begins without breakers",
+		davy_log("policy '%s/%s': line %d is invalid; the file is renamed to %s.bad; "
+			 "the agent starts without breakers",
 			 dir, DAVY_LEARNED_NAME, line, DAVY_LEARNED_NAME);
 	return err;
 }
@@ -57,7 +57,7 @@ static bool learned_has(const struct davy_learned *l, const struct davy_learned_
 	return false;
 }
 
-/* What was learned since the start wins over the file's entry for the same; the core has it. */
+/* A breaker learned since the start replaces the file's entry for the same key. */
 static void learned_join(struct davy_agent *a, const struct davy_learned *file)
 {
 	const struct davy_learned newer = a->learned;
@@ -80,11 +80,10 @@ static int learned_read(struct davy_agent *a)
 	int err = learned_load(a, &file);
 
 	if (err && err != a->learned_unread)
-		davy_log(
-			"policy '%s/%s': cannot be read: %s; the file stays as it is, its breakers "
-			"are not in force, and the agent reads it again every %d s",
-			a->options.state_dir, DAVY_LEARNED_NAME, strerror(-err),
-			(int)(LEARNED_RETRY_NS / DAVY_NS_PER_S));
+		davy_log("policy '%s/%s': cannot be read: %s; it stays unchanged, its breakers "
+			 "are not in force, and the agent reads it again every %d s",
+			 a->options.state_dir, DAVY_LEARNED_NAME, strerror(-err),
+			 (int)(LEARNED_RETRY_NS / DAVY_NS_PER_S));
 	else if (!err && a->learned_unread)
 		davy_log("policy '%s/%s': was read; its breakers are in force",
 			 a->options.state_dir, DAVY_LEARNED_NAME);
@@ -99,11 +98,11 @@ static void learned_save(struct davy_agent *a)
 	int err;
 
 	if (a->learned_unread)
-		return; /* the tick writes it once it was read */
+		return; /* the tick writes it after it was read */
 	err = davy_learned_save(a->options.state_dir, &a->learned);
 	if (err)
 		davy_log("policy '%s/%s': cannot be written: %s; the change is kept in memory and "
-			 "written at the next one",
+			 "written with the next change",
 			 a->options.state_dir, DAVY_LEARNED_NAME, strerror(-err));
 }
 

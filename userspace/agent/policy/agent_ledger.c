@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What came of every setting, for the ledger: once a minute how long each adopted engine has
- * survived and how deep it came, at once when it failed.
+ * Records for the ledger how each setting works: once a minute how long each adopted engine has
+ * survived and at which depth, and immediately when it fails.
  */
 #include "agent/agent.h"
 
@@ -29,7 +29,7 @@ static struct davy_ledger_key key_of(struct davy_agent *a, const struct davy_tra
 	return key;
 }
 
-/* Whose setting is known, and who is in the agent's care: others prove nothing. */
+/* Only adopted engines with known settings are recorded: others prove nothing. */
 static bool ledger_counts(const struct davy_tracked *t)
 {
 	return t->pid && t->told.workload && t->told.model[0] &&
@@ -39,7 +39,7 @@ static bool ledger_counts(const struct davy_tracked *t)
 static void say_not_kept(struct davy_agent *a, int err)
 {
 	if (!a->ledger.told)
-		davy_log("ledger '%s/%s': %s; what comes of settings is not kept until it can be "
+		davy_log("ledger '%s/%s': %s; results of settings are not recorded until it can be "
 			 "written",
 			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
 	a->ledger.told = true;
@@ -95,7 +95,7 @@ void davy_agent_ledger_tick(struct davy_agent *a, uint64_t now_ns)
 	davy_db_close(db);
 }
 
-/* An engine's own end is told each time, a device's failure once for all that follows of it. */
+/* The end of an engine is reported each time; a device's failure once for all its consequences. */
 static enum davy_log_class ledger_class_of(const struct davy_plan *plan)
 {
 	enum davy_log_class class = DAVY_CLASS_NONE;
@@ -122,7 +122,7 @@ void davy_agent_ledger_failed(struct davy_agent *a, const struct davy_plan *plan
 		return;
 	survived(a, t, plan->at_ns, &entry);
 	entry.failed_depth = entry.deepest;
-	entry.deepest = 0; /* it did not survive there */
+	entry.deepest = 0; /* it did not survive at this depth */
 	entry.outcome = class;
 	entry.faults[class] = 1;
 	key = key_of(a, t);
@@ -134,7 +134,7 @@ void davy_agent_ledger_failed(struct davy_agent *a, const struct davy_plan *plan
 	davy_db_close(db);
 }
 
-/* Of a start that somebody tried: before it had a model it is of all. */
+/* A failed start: before a model was loaded, the record applies to all models. */
 void davy_agent_ledger_found(struct davy_agent *a, const struct davy_ev_finding *f)
 {
 	struct davy_ledger_entry entry = { .outcome = DAVY_CLASS_RUNNER_CRASH_INIT };
@@ -157,10 +157,9 @@ void davy_agent_ledger_found(struct davy_agent *a, const struct davy_ev_finding 
 }
 
 struct least {
-	uint32_t ubatch; /* rows of larger ones */
-	uint32_t
-		weight; /* of the rows that count; those of other versions give way to later ones */
-	uint32_t depth; /* UINT32_MAX: none found */
+	uint32_t ubatch; /* look for rows of larger ubatches */
+	uint32_t weight; /* of the rows used so far; rows of other versions have less weight */
+	uint32_t depth;	 /* UINT32_MAX: none found */
 };
 
 static void on_row(void *arg, const struct davy_ledger_row *row)
@@ -187,7 +186,7 @@ uint32_t davy_agent_ledger_depth(struct davy_agent *a, enum davy_backend backend
 
 	if (!model[0] || davy_db_open(a->options.state_dir, DAVY_DB_THERE, &db))
 		return 0;
-	davy_agent_kernel(&now); /* the engine is not there yet, and with it the others */
+	davy_agent_kernel(&now); /* the engine has not started yet, so only the kernel is known */
 	davy_ledger_each(db, &filter, on_row, &least);
 	davy_db_close(db);
 	return least.depth == UINT32_MAX ? 0 : least.depth;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Thresholds from files into the core, at the start and when they are read again. */
+/* Feeds the thresholds from files into the core, at the start and after each reading. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -11,23 +11,23 @@
 #include "lib/log.h"
 #include "agent/policy/agent_policy.h"
 
-/* Rules that are not in order leave those that were; the first time there are none then. */
+/* Reads the rules. Invalid rules keep the previous ones; at the start there are none. */
 static int policy_read_rules(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
 {
 	struct davy_policy_layers *rules = malloc(sizeof(*rules));
 	int err;
 
 	if (!rules) {
-		snprintf(error, DAVY_CONFIG_ERROR_LEN, "rules of backends: out of memory");
+		snprintf(error, DAVY_CONFIG_ERROR_LEN, "backend rules: out of memory");
 		return -ENOMEM;
 	}
 	davy_policy_layers_init(rules);
 	err = davy_policy_dirs_read(a->options.data_dir, a->options.state_dir,
 				    a->options.config_dir, rules, error);
 	if (!err && error[0])
-		davy_log("%s; the agent's own rules are left out", error);
+		davy_log("%s; the agent's own rules are ignored", error);
 	if (err && !error[0])
-		snprintf(error, DAVY_CONFIG_ERROR_LEN, "rules of backends: %s", strerror(-err));
+		snprintf(error, DAVY_CONFIG_ERROR_LEN, "backend rules: %s", strerror(-err));
 	if (err) {
 		free(rules);
 		return err;
@@ -45,7 +45,7 @@ void davy_policy_rules_open(struct davy_agent *a)
 	if (!policy_read_rules(a, error))
 		return;
 	davy_copy_name(a->policy_error, sizeof(a->policy_error), error);
-	davy_log("%s; no rules of backends are in force until it is mended", error);
+	davy_log("%s; no backend rules are in force until the file is corrected", error);
 }
 
 void davy_policy_agent_layer_read(struct davy_agent *a)
@@ -55,7 +55,7 @@ void davy_policy_agent_layer_read(struct davy_agent *a)
 	int err;
 
 	if (!layer)
-		return; /* without the others' rules it says nothing */
+		return; /* of no use without the other layers */
 	davy_policy_layer_init(layer, DAVY_LAYER_AGENT);
 	err = davy_root_path(path, sizeof(path), "%s/%s", a->options.state_dir, DAVY_POLICY_NAME);
 	if (!err)
@@ -63,7 +63,7 @@ void davy_policy_agent_layer_read(struct davy_agent *a)
 	if (!err || err == -ENOENT)
 		davy_policy_layer_copy(&a->rules->at[DAVY_LAYER_AGENT], layer);
 	else
-		davy_log("policy layer '%s': %s; the agent goes on by the rules it had", path,
+		davy_log("policy layer '%s': %s; the agent keeps the previous rules", path,
 			 error[0] ? error : strerror(-err));
 	a->rules_read++;
 	free(layer);
@@ -81,7 +81,9 @@ json_t *davy_policy_people_rules(struct davy_agent *a)
 	    !davy_policy_text_write(&a->rules->at[DAVY_LAYER_PEOPLE], &text, &size, error))
 		message = json_pack("{s:s, s:s}", "op", "people_rules", "text", text);
 	free(text);
-	return message ? message : json_pack("{s:s, s:s}", "op", "error", "why", "there are none");
+	return message ? message
+		       : json_pack("{s:s, s:s}", "op", "error", "why",
+				   "there are no rules of the administrator");
 }
 
 int davy_policy_read(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
@@ -94,7 +96,7 @@ int davy_policy_read(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
 	if (err)
 		return err;
 	if (error[0])
-		davy_log("%s; what 'davylamp tune' found is not used", error);
+		davy_log("%s; the thresholds of 'davylamp tune' are ignored", error);
 	if (a->options.mode >= 0)
 		config.value[DAVY_CFG_MODE] = a->options.mode;
 	a->config = config;
@@ -128,7 +130,7 @@ static const struct davy_override *policy_same(const struct davy_config *config,
 	return davy_config_override(config, o->scope, o->name, (enum davy_config_key)o->key);
 }
 
-/* First what is gone is taken back: the others may need its room. */
+/* First removes old overrides: the new ones may need their room. */
 static void feed_overrides(struct davy_agent *a)
 {
 	struct davy_config before = a->core.config;
@@ -146,8 +148,8 @@ static void feed_overrides(struct davy_agent *a)
 }
 
 /*
- * All values, so that a later build's other defaults do not change an old trace's decisions. What
- * comes later is only what has changed.
+ * Feeds all values, so that other defaults of a later build do not change the decisions of an old
+ * trace. Later feeds contain only changes.
  */
 void davy_policy_feed(struct davy_agent *a)
 {
@@ -171,7 +173,7 @@ int davy_policy_reload(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
 		if (a->config.value[i] != a->core.config.value[i])
 			feed_value(a, i);
 	feed_overrides(a);
-	davy_log("configuration read again");
+	davy_log("the configuration was read again");
 	if (a->hooks)
 		a->hooks->rules_changed(a);
 	return 0;

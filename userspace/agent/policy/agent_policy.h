@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rules, and what outlives the agent: ledger, tuning, breakers, its own policy layer. Only agent/
- * includes this.
+ * Rules, and what is kept over restarts: ledger, tuning, breakers, the agent's own policy layer.
+ * Only agent/ includes this.
  */
 #ifndef DAVY_AGENT_POLICY_H
 #define DAVY_AGENT_POLICY_H
@@ -10,52 +10,54 @@
 
 struct davy_ledger_environment;
 
-/* agent_policy.c: on an error, which "error" tells, the last good configuration stays. */
+/* agent_policy.c: on an error, described in "error", the last valid configuration stays. */
 int davy_policy_read(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN]);
 void davy_policy_feed(struct davy_agent *a);
-/* Rules of backends and settings, for those who start engines. */
+/* Rules for backends and settings, for programs that start engines. */
 void davy_policy_rules_open(struct davy_agent *a);
-json_t *davy_policy_people_rules(struct davy_agent *a); /* the last good ones, as a message */
+json_t *davy_policy_people_rules(struct davy_agent *a); /* the last valid ones, as a message */
 int davy_policy_reload(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN]);
-/* Its own layer alone, after it was changed: what people write stays as it was read. */
+/* Reads its own layer again after a change. The other layers stay as they were read. */
 void davy_policy_agent_layer_read(struct davy_agent *a);
 
-/* policy_of.c: NULL, and it has been answered; or why not. */
+/* policy_of.c: NULL: the reply was sent. Otherwise the reason of the refusal. */
 const char *davy_agent_policy_of(struct davy_link *link, const json_t *message);
 
-/* layer.c: the agent's policy layer with its history; NULL: it has been answered, or why not. */
+/* layer.c: the agent's policy layer and its history. NULL: replied. Otherwise the reason. */
 void davy_agent_layer_open(struct davy_agent *a);
 const char *davy_agent_layer_change(struct davy_link *link, const json_t *message);
 
 /*
- * layer_tuned.c: an act is planned, and its reason is kept as evidence; it has ended well, and what
- * it changed for good becomes a rule.
+ * layer_tuned.c: stores the reason of a planned act as evidence. After a successful act, its
+ * permanent change becomes a rule.
  */
 void davy_agent_layer_meant(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_layer_tuned(struct davy_agent *a, const struct davy_plan *plan);
 
-/* rules.c: whom the rules are asked about, and what of them binds the core. */
+/* rules.c: the subject of the rules, and the values which bind the core. */
 void davy_agent_subject(struct davy_agent *a, const struct davy_ev_process *p,
 			struct davy_policy_subject *s);
 void davy_agent_rules_tell(struct davy_agent *a, const struct davy_tracked *t,
 			   struct davy_kept_tuning *kept);
 
-/* agent_tuning.c: what the tuner knows outlives the agent; the core is told it by events. */
+/*
+ * agent_tuning.c: keeps the tuner's knowledge over restarts and reports it to the core as events.
+ */
 void davy_agent_tuning_tick(struct davy_agent *a, uint64_t now_ns);
 void davy_agent_tuning_close(struct davy_agent *a);
 void davy_agent_tuning_forget(struct davy_agent *a, const char *device, const char *model);
 
 /*
- * agent_environment.c: the versions that an engine runs with, as the ledger keeps them. False:
- * something of it is still to be found out; what is known is filled in.
+ * agent_environment.c: the versions of an engine's environment, as the ledger stores them. False:
+ * some are still unknown; the known ones are filled in.
  */
 bool davy_agent_environment(struct davy_agent *a, const struct davy_tracked *t,
 			    struct davy_ledger_environment *ret_environment);
-void davy_agent_kernel(struct davy_ledger_environment *environment); /* that alone */
+void davy_agent_kernel(struct davy_ledger_environment *environment); /* only the kernel */
 
 /*
- * agent_finding.c: what a tool has found out about an engine's start; NULL, or why it is not taken.
- * "adopted": its unit is; else its model may be.
+ * agent_finding.c: a finding of a tool about an engine's start. NULL, or the reason of the refusal.
+ * "adopted": its unit is adopted; otherwise its model may be.
  */
 const char *davy_agent_finding(struct davy_agent *a, const json_t *message, bool adopted);
 
@@ -65,8 +67,8 @@ void davy_agent_ledger_tick(struct davy_agent *a, uint64_t now_ns);
 void davy_agent_ledger_job(struct davy_agent *a, const struct davy_event *ev);
 void davy_agent_ledger_failed(struct davy_agent *a, const struct davy_plan *plan);
 /*
- * The least depth at which the model failed with a larger ubatch, under this kernel if it did; 0:
- * not known.
+ * The lowest depth at which the model failed with a larger ubatch, under this kernel if there is
+ * such a row; 0: unknown.
  */
 uint32_t davy_agent_ledger_depth(struct davy_agent *a, enum davy_backend backend, const char *model,
 				 uint32_t ubatch);
@@ -75,7 +77,7 @@ uint32_t davy_agent_ledger_depth(struct davy_agent *a, enum davy_backend backend
 void davy_agent_learned_open(struct davy_agent *a);
 void davy_agent_learned_tick(struct davy_agent *a, uint64_t now_ns);
 void davy_agent_learn(struct davy_agent *a, const struct davy_plan *plan);
-/* How many entries are gone, also for the core; -errno: the file cannot be read. */
+/* Returns the number of forgotten entries, also in the core; -errno: the file cannot be read. */
 int davy_agent_learned_forget(struct davy_agent *a, const char *device, const char *model);
 
 #endif

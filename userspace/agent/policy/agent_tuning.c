@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core's tuner knows of a model on a device, over restarts of agent and host: loaded when
- * the workload's engine is known to use the device, saved as it changes. And the time of day, by
- * which it dates.
+ * Keeps the tuner's knowledge of a model on a device over restarts of the agent and the host. It is
+ * loaded when the workload's engine is known to use the device, and saved when it changes. Also
+ * feeds the wall clock, with which the tuner dates its knowledge.
  */
 #include "agent/agent.h"
 
@@ -16,9 +16,9 @@
 #include "agent/policy/agent_policy.h"
 
 #define SAVE_NS	     (60 * DAVY_NS_PER_S)
-#define CLOCK_OFF_BY 2 /* s, before the core is told again */
+#define CLOCK_OFF_BY 2 /* s, before the clock is fed again */
 
-/* As it is stored. */
+/* As stored in the database. */
 struct kept {
 	struct davy_tuner tuner;
 	uint32_t told[DAVY_TUNER_KNOBS];
@@ -39,7 +39,7 @@ static void tell_clock(struct davy_agent *a)
 	davy_agent_feed(a, &ev);
 }
 
-/* A place whose workload is gone is free; NULL: there is none. */
+/* An entry whose workload has ended is free; NULL: none is free. */
 static struct davy_kept_tuning *tuning_place_of(struct davy_agent *a, uint32_t workload)
 {
 	struct davy_kept_tuning *free_one = NULL;
@@ -67,7 +67,7 @@ static bool knows(const struct davy_tuner_backend *of)
 	return memcmp(of, &nothing, sizeof(nothing)) != 0;
 }
 
-/* The head with each backend that has something; the environment even alone. */
+/* Feeds the head with each backend that has knowledge; the environment even alone. */
 static void tuning_tell(struct davy_agent *a, uint32_t workload, const struct kept *kept,
 			uint16_t flags, uint64_t stamp)
 {
@@ -103,8 +103,8 @@ static void tuning_load(struct davy_agent *a, struct davy_kept_tuning *k)
 	if (!err && !davy_tuner_valid(&kept.tuner))
 		err = -EBADMSG;
 	if (err && err != -ENOENT)
-		davy_log("what is known of '%s' on %s cannot be used: %s; it begins anew", k->model,
-			 k->device, err == -EBADMSG ? "it is damaged" : davy_db_why(err));
+		davy_log("the tuning of '%s' on %s cannot be used: %s; tuning starts again",
+			 k->model, k->device, err == -EBADMSG ? "it is damaged" : davy_db_why(err));
 	if (err)
 		memset(&kept, 0, sizeof(kept));
 	tuning_tell(a, k->workload, &kept, DAVY_TUNING_FIRST | DAVY_TUNING_LAST, 0);
@@ -122,7 +122,7 @@ static void tuning_save(struct davy_agent *a, struct davy_kept_tuning *k,
 		err = davy_tuning_save(db, k->device, k->model, &kept, sizeof(kept));
 	davy_db_close(db);
 	if (err)
-		davy_log("what is known of '%s' on %s is not kept: %s; tried again in a minute",
+		davy_log("cannot save the tuning of '%s' on %s: %s; next attempt in a minute",
 			 k->model, k->device, davy_db_why(err));
 	else
 		k->changes = tuned->changes;
@@ -145,7 +145,7 @@ static void tuning_restore(struct davy_agent *a, const struct davy_tracked *t,
 	tuning_load(a, k);
 }
 
-/* Another kernel, driver, firmware or engine makes what is known doubtful. */
+/* Another kernel, driver, firmware or engine makes the knowledge doubtful. */
 static void stamp(struct davy_agent *a, const struct davy_tracked *t, struct davy_kept_tuning *k)
 {
 	static const struct kept nothing;
@@ -174,7 +174,7 @@ static void tuning_meet(struct davy_agent *a, const struct davy_tracked *t)
 	stamp(a, t, k);
 }
 
-/* A soak that is lost costs a minute, an answer what it was the answer to. */
+/* A lost soak costs a minute, a lost reply costs the question. */
 static bool tuning_is_due(const struct davy_kept_tuning *k, const struct davy_tuned *tuned,
 			  uint64_t now_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The agent's policy layer: brought together with its history at start, changed by operators. */
+/* The agent's policy layer: compared with its history at the start, changed by operators. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ void davy_agent_layer_open(struct davy_agent *a)
 	int err = davy_db_open(dir, DAVY_DB_THERE, &db);
 
 	if (err)
-		return; /* the log of intents is in it, and has told */
+		return; /* the log of intents is in the same database, and its error was logged */
 	err = davy_versions_repair(db);
 	if (err > 0)
 		davy_log("policy layer '%s/%s': %s", dir, DAVY_POLICY_NAME,
@@ -34,7 +34,7 @@ void davy_agent_layer_open(struct davy_agent *a)
 	davy_db_close(db);
 }
 
-/* Whoever names a state directory means this agent's. */
+/* A request with a state directory must name this agent's. */
 static bool layer_is_ours(const struct davy_agent *a, const char *dir)
 {
 	struct stat ours, theirs;
@@ -68,19 +68,19 @@ const char *davy_agent_layer_change(struct davy_link *link, const json_t *messag
 	int result, learned = 0;
 
 	if (!layer_is_ours(a, davy_message_text(message, "state")))
-		return "this agent has another state directory; without --state it changes its own";
+		return "this agent has another state directory; omit --state to change its own";
 	if (!strcmp(op, "policy_rollback")) {
 		if (number < 0 || number > INT32_MAX)
-			return "a version is a whole number";
+			return "the version must be a whole number";
 		result = davy_layer_rollback(dir, (uint32_t)number, why);
 	} else if (!strcmp(op, "policy_import")) {
 		result = layer_import(a, message, why);
 	} else if (!device[0] && !model[0] && !json_is_true(json_object_get(message, "all"))) {
-		return "what is to be forgotten: a device, a model, or all";
+		return "specify a device, a model, or all";
 	} else {
 		learned = davy_agent_learned_forget(a, device, model);
 		if (learned < 0)
-			return "learned.conf cannot be read, and stays as it is; see the agent's "
+			return "learned.conf cannot be read, and stays unchanged; see the agent's "
 			       "log";
 		davy_agent_tuning_forget(a, device, model);
 		result = davy_layer_forget(dir, device, model, &forgotten, why);

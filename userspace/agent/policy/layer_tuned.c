@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core has found out about a model's settings, as a rule of the agent's policy layer: the
- * next start begins with it. Taken back there, it is taken out here. Each change is a version.
+ * Settings that the core has found for a model, as a rule of the agent's policy layer: the next
+ * start uses them. When the core takes them back, the rule is removed. Each change is a version.
  */
 #include "agent/agent.h"
 
@@ -23,7 +23,10 @@
 
 #define SOURCE "davylamp"
 
-/* One for each backend and model; a hash, because not every model's name can be a rule's. */
+/*
+ * One for each backend and model. It is a hash, because not every model's name is a valid rule
+ * name.
+ */
 static void name_rule(const struct davy_workload *w, uint8_t backend, char name[DAVY_RULE_NAME_LEN])
 {
 	uint64_t h = davy_fnv_text(DAVY_FNV_START, w->model);
@@ -84,7 +87,7 @@ static int add_rule(struct davy_policy_layer *layer, const char *name,
 		err = davy_rule_if(layer, rule, DAVY_IF_MODEL, model, 0);
 	if (!err)
 		err = davy_rule_if(layer, rule, DAVY_IF_BACKEND, davy_backend_name(backend), 0);
-	if (!err && strchr(w->device, ':')) /* a PCI device; others have no rules of their own */
+	if (!err && strchr(w->device, ':')) /* a PCI device; others have no rules */
 		err = davy_rule_if(layer, rule, DAVY_IF_DEVICE, w->device, 0);
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS && !err; i++)
 		if (davy_knob_get(is, i))
@@ -120,7 +123,8 @@ static int layer_tuned_read_layer(struct davy_agent *a, struct davy_policy_layer
 	snprintf(path, sizeof(path), "%s/%s", a->options.state_dir, DAVY_POLICY_NAME);
 	err = davy_policy_file_read(path, DAVY_LAYER_AGENT, layer, error);
 	if (err == -EBADMSG)
-		davy_log("%s; it is written anew, 'davylamp policy history' has it", error);
+		davy_log("%s; the file is replaced, 'davylamp policy history' has the previous one",
+			 error);
 	if (err)
 		davy_policy_layer_init(layer, DAVY_LAYER_AGENT);
 	return err == -ENOENT || err == -EBADMSG ? 0 : err;
@@ -143,7 +147,7 @@ static void name_knobs(const struct davy_knobs *k, char *text, size_t size)
 		snprintf(text, size, "its own settings");
 }
 
-/* What an operator has set is no finding; what he takes back is none any more. */
+/* A setting of an operator is not a finding. When an operator takes a finding back, it is none. */
 static struct davy_knobs found_out(const struct davy_workload *w, const struct davy_plan *plan,
 				   const struct davy_knobs *was)
 {
@@ -155,10 +159,7 @@ static struct davy_knobs found_out(const struct davy_workload *w, const struct d
 	return is;
 }
 
-/*
- * The end of an act does not tell any more what it was for, nor does one that is tried again after
- * a refusal.
- */
+/* Neither the end of an act nor a repeated act has the original reason. */
 void davy_agent_layer_meant(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_meant *at = &a->meant[plan->workload % DAVY_MEANT_MAX];
@@ -195,15 +196,15 @@ static void layer_tuned_put(struct davy_agent *a, struct davy_policy_layer *laye
 	snprintf(reason, sizeof(reason), "%s for '%s' on %s after %s", knobs, w->model,
 		 davy_backend_name(plan->backend),
 		 plan->hazard ? davy_hazard_name((enum davy_hazard)plan->hazard)
-			      : "an operator's word");
+			      : "an operator's order");
 	davy_policy_rule_remove(layer, davy_policy_rule_find(layer, name));
 	if (!davy_knobs_none(is))
 		err = add_rule(layer, name, w, plan->backend, is, reason);
 	if (!err)
 		err = write_version(a, layer, reason, meant(a, plan->workload));
 	if (err < 0)
-		davy_log("policy '%s/%s': %s; the next start does not know of %s",
-			 a->options.state_dir, DAVY_POLICY_NAME, davy_db_why(err), knobs);
+		davy_log("policy '%s/%s': %s; the next start does not use %s", a->options.state_dir,
+			 DAVY_POLICY_NAME, davy_db_why(err), knobs);
 	else
 		davy_log("policy version %d: %s", err, reason);
 	if (err > 0)
@@ -217,7 +218,7 @@ static void update(struct davy_agent *a, struct davy_policy_layer *layer,
 	struct davy_knobs was, is;
 
 	if (layer_tuned_read_layer(a, layer))
-		return; /* it cannot be read now: the next change has this in it */
+		return; /* cannot be read now: the next change contains this one */
 	name_rule(w, plan->backend, name);
 	was = layer_tuned_knobs_of(layer, name);
 	is = found_out(w, plan, &was);

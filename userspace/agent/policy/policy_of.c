@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the policy says of a running engine, by the rules in force here: each value with its origin,
- * what of it is the agent's own with the version that made it so, and what the engine really has.
+ * The policy of a running engine, by the rules in force here: each value with its origin, the
+ * version of the agent's own values, and the actual settings of the engine.
  */
 #include "agent/agent.h"
 
@@ -16,7 +16,7 @@
 #include "store/versions.h"
 #include "agent/policy/agent_policy.h"
 
-#define ANSWER_MAX ((size_t)DAVY_MESSAGE_MAX - 1024) /* bytes, as they are sent */
+#define ANSWER_MAX ((size_t)DAVY_MESSAGE_MAX - 1024) /* bytes of a reply */
 
 static json_t *policy_of_safe(const char *text)
 {
@@ -46,7 +46,7 @@ static const struct davy_tracked *tracked(const struct davy_agent *a, json_int_t
 	return NULL;
 }
 
-/* The version since which its layer has the rule, and why that one was made. */
+/* Adds the version that introduced the rule of the agent's layer, and its reason. */
 static void add_versions(const struct davy_agent *a, json_t *values)
 {
 	struct davy_version version;
@@ -69,19 +69,19 @@ static void add_versions(const struct davy_agent *a, json_t *values)
 	davy_db_close(db);
 }
 
-/* Which of the files has it; one that was changed since it was read is not told. */
+/* Finds the file that sets the mode. A file that was changed since it was read is ignored. */
 static bool mode_is_of(const char *dir, int64_t mode, char path[PATH_MAX])
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
 	struct davy_config config;
 
 	davy_config_defaults(&config);
-	config.value[DAVY_CFG_MODE] = -1; /* as no file can say */
+	config.value[DAVY_CFG_MODE] = -1; /* no file can set this value */
 	return snprintf(path, PATH_MAX, "%s/hazards.conf", dir) < PATH_MAX &&
 	       !davy_config_file_read(path, &config, error) && config.value[DAVY_CFG_MODE] == mode;
 }
 
-/* A rule's goes before the host's; where it is from, the values tell. */
+/* A rule's mode takes precedence over the host's; its origin is in the values. */
 static json_t *mode_json(const struct davy_agent *a, const struct davy_policy_value *rules)
 {
 	const char *const dirs[] = { a->options.config_dir, a->options.state_dir,
@@ -137,7 +137,7 @@ static json_t *runs_json(const struct davy_ev_process *p)
 	return o;
 }
 
-/* What was done to it and is still in force. */
+/* Acts on the workload that are still in force. */
 static json_t *acts_json(struct davy_agent *a, uint32_t workload)
 {
 	const struct davy_workload *w = davy_world_workload(&a->core.world, workload);
@@ -173,7 +173,7 @@ static json_t *breakers_json(const struct davy_agent *a, const struct davy_ev_pr
 	return list;
 }
 
-/* What finds no room in a message is counted; the values that matter most come first. */
+/* Counts values that do not fit into a message; the most important ones come first. */
 static void make_fit(json_t *o)
 {
 	json_t *values = json_object_get(o, "values");
@@ -221,9 +221,9 @@ const char *davy_agent_policy_of(struct davy_link *link, const json_t *message)
 	json_t *o;
 
 	if (!t)
-		return "no engine has that pid";
+		return "no engine has this pid";
 	if (!a->rules)
-		return "no rules are in force until the policy is mended; 'davylamp policy check'";
+		return "no rules are in force, the policy is invalid; see 'davylamp policy check'";
 	o = policy_of_answer(a, t);
 	if (!o)
 		return "out of memory";

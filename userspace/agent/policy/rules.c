@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What people's rules say of a workload, as far as the core must heed it: mode, pins, the floor of
- * its ubatch. Told when its engine is known, when it runs on something else, and with new rules.
+ * The part of the administrator's rules that the core must respect for a workload: mode, pins,
+ * minimum ubatch. Reported when its engine is known, when it changes its backend or device, and
+ * when rules change.
  */
 #include "agent/agent.h"
 
@@ -41,7 +42,7 @@ static uint8_t pinned(const struct davy_effective *e)
 	return (uint8_t)bits;
 }
 
-/* As the rules say of an engine that runs so. */
+/* The rules for an engine that runs like this. */
 static struct davy_ev_rules rules_of(struct davy_agent *a, const struct davy_ev_process *p)
 {
 	const struct davy_policy_set set = davy_policy_set_of(a->rules);
