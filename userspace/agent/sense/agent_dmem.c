@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEARCH_NS (60 * DAVY_NS_PER_S) /* a tree may be mounted late */
+#define SEARCH_NS (60 * DAVY_NS_PER_S) /* the hierarchy may be mounted later */
 #define LOOK_NS	  DAVY_NS_PER_S
 
-/* NULL when there is no room. */
+/* NULL: no free entry. */
 static struct davy_dmem_told *dmem_told_of(struct davy_dmem *d, const char *cgroup,
 					   const struct davy_ev_dmem *now)
 {
@@ -25,7 +25,7 @@ static struct davy_dmem_told *dmem_told_of(struct davy_dmem *d, const char *cgro
 	return empty;
 }
 
-/* A region that the cgroup neither uses nor limits is no news until it has been. */
+/* A region that the cgroup neither uses nor limits is reported only after a change. */
 static bool dmem_says_nothing(const struct davy_ev_dmem *d)
 {
 	return !d->current && !d->low && d->max == UINT64_MAX;
@@ -70,7 +70,7 @@ static void dmem_look_at(struct davy_agent *a, uint32_t pid)
 		dmem_tell(a, pid, cgroup, &list[i]);
 }
 
-/* Nobody of them is left: its next life begins anew. */
+/* Forgets regions whose engines have all ended. */
 static void dmem_forget(struct davy_dmem *d)
 {
 	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++)

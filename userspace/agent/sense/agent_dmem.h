@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Device memory by cgroup, of the engines that use a device: looked at every second where the
- * kernel has the controller, told where it changed.
+ * Device memory by cgroup, for the engines that use a device. Sampled every second where the kernel
+ * has the dmem controller, reported on changes.
  */
 #ifndef DAVY_AGENT_DMEM_H
 #define DAVY_AGENT_DMEM_H
 
 #include "sensors/gpu/dmem.h"
 
-#define DAVY_DMEM_TOLD 64 /* regions of cgroups that were told; what finds no room is not told */
+#define DAVY_DMEM_TOLD 64 /* reported regions; further regions are not reported */
 
 struct davy_agent;
 
 struct davy_dmem_told {
 	char cgroup[DAVY_DMEM_PATH]; /* "": empty */
-	uint32_t round;		     /* of the last look that had it */
+	uint32_t round;		     /* of the last sample that contained it */
 	struct davy_ev_dmem last;
 };
 
 struct davy_dmem {
 	bool present;
-	uint64_t searched_ns; /* when the controller was last looked for; 0: never */
+	uint64_t searched_ns; /* last search for the controller; 0: never */
 	uint64_t looked_ns;
 	uint32_t round;
-	struct davy_dmem_told *told; /* DAVY_DMEM_TOLD of them; NULL until there is one to tell */
+	struct davy_dmem_told *told; /* an array of DAVY_DMEM_TOLD; NULL until one is reported */
 };
 
 void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns);

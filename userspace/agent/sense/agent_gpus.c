@@ -9,12 +9,12 @@
 #include "lib/text.h"
 #include "agent/sense/tracker.h"
 
-#define LIST_NS	   (10 * DAVY_NS_PER_S) /* devices are looked for, should no uevent tell */
+#define LIST_NS	   (10 * DAVY_NS_PER_S) /* list devices even without a uevent */
 #define COUNT_NS   (10 * DAVY_NS_PER_S)
 #define ASK_NS	   DAVY_NS_PER_S       /* clients of GPUs in use */
 #define SCREEN_NS  (5 * DAVY_NS_PER_S) /* no GPU has a client */
-#define HOST_PART  256		       /* of the host's memory: a smaller move is not told */
-#define STALL_STEP 10		       /* permille */
+#define HOST_PART  256 /* fraction of the host's memory: smaller changes are not reported */
+#define STALL_STEP 10  /* permille */
 
 static struct davy_watched_gpu *agent_gpus_find(struct davy_gpus *g, const char *device)
 {
@@ -54,7 +54,7 @@ static void say_client(struct davy_agent *a, uint32_t pid, const struct davy_fdi
 	davy_agent_feed(a, &ev);
 }
 
-/* With its device a client is gone at once: nobody is asked any more when there is no GPU. */
+/* Removes the clients of a removed device at once: without GPUs no query follows. */
 static void forget_clients(struct davy_agent *a, const char *device)
 {
 	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
@@ -67,10 +67,10 @@ static void forget_clients(struct davy_agent *a, const char *device)
 	}
 }
 
-/* What stays keeps its samples; a device under another driver is another. */
+/* Lists the GPUs. Known ones keep their samples, unless they have another driver. */
 static void gpus_list(struct davy_agent *a, uint64_t now_ns)
 {
-	static struct davy_gpu now[DAVY_GPUS_MAX]; /* large; one agent, one thread */
+	static struct davy_gpu now[DAVY_GPUS_MAX]; /* large; the agent has one thread */
 	static struct davy_watched_gpu kept[DAVY_GPUS_MAX];
 	size_t count = davy_gpus_list(now, DAVY_GPUS_MAX);
 	struct davy_gpus *g = &a->gpus;
@@ -82,7 +82,7 @@ static void gpus_list(struct davy_agent *a, uint64_t now_ns)
 		memset(&kept[i], 0, sizeof(kept[i]));
 		if (known && !strcmp(known->gpu.driver, now[i].driver)) {
 			kept[i] = *known;
-			known->gpu.device[0] = 0; /* taken over */
+			known->gpu.device[0] = 0; /* its state was copied */
 		} else {
 			say_device(a, &now[i], DAVY_DEVICE_ADDED);
 		}
@@ -104,7 +104,10 @@ static uint64_t gpus_distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* It always moves a little; told where the device lives on it, once it has moved much. */
+/*
+ * The host's memory changes all the time: report it only for devices that use it, and only after a
+ * large change.
+ */
 static bool host_moved(const struct davy_watched_gpu *w, const struct davy_ev_memory *now)
 {
 	if (!(now->flags & (DAVY_MEMORY_SHARED | DAVY_MEMORY_MAY_SUSPEND)))
@@ -210,12 +213,12 @@ static int gpus_on_answer(sd_event_source *source, int fd, uint32_t events, void
 	(void)fd;
 	(void)events;
 	davy_clients_read(a->gpus.reader);
-	if (davy_clients_fd(a->gpus.reader) < 0) /* the reader has ended; the tick starts another */
+	if (davy_clients_fd(a->gpus.reader) < 0) /* it has exited; the tick starts another */
 		a->gpus.source = sd_event_source_disable_unref(a->gpus.source);
 	return 0;
 }
 
-/* A new reader has another socket, often with the number of the one before. */
+/* A new reader has another socket, often with the descriptor number of the previous one. */
 static void listen_to_reader(struct davy_agent *a)
 {
 	struct davy_gpus *g = &a->gpus;
@@ -225,7 +228,7 @@ static void listen_to_reader(struct davy_agent *a)
 		return;
 	g->reader_count = davy_clients_start_count(g->reader);
 	if (davy_watch_copy(a->loop, &g->source, davy_clients_fd(g->reader), gpus_on_answer, a) < 0)
-		davy_log("GPU clients: cannot be listened to");
+		davy_log("GPU clients: cannot watch the reader's replies");
 }
 
 static void say_blocked(struct davy_agent *a, uint32_t pid)
@@ -271,10 +274,10 @@ int davy_agent_gpus_open(struct davy_agent *a)
 	int err = davy_clients_new(&hooks, &a->gpus.reader);
 
 	if (err)
-		davy_log("GPU clients: no reader: %s; memory is known per device only",
+		davy_log("GPU clients: no reader: %s; the agent knows memory per device only",
 			 strerror(-err));
 	else
-		listen_to_reader(a); /* its end is noticed where no GPU asks it anything, too */
+		listen_to_reader(a); /* to detect its exit even without GPUs */
 	return err;
 }
 

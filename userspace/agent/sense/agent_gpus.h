@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The agent's view of the GPUs: which there are, how full they are, and who uses them. */
+/* The agent's view of the GPUs: their number, their memory, and their users. */
 #ifndef DAVY_AGENT_GPUS_H
 #define DAVY_AGENT_GPUS_H
 
@@ -21,18 +21,18 @@ struct davy_watched_gpu {
 	struct davy_ev_memory memory;
 	uint64_t sampled_ns; /* 0: never */
 	uint64_t next_ns;
-	uint64_t counted_ns;	 /* when the driver's counters were last read */
-	uint64_t told_available; /* of the host's memory, in the last event */
+	uint64_t counted_ns;	 /* last reading of the driver's counters */
+	uint64_t told_available; /* the host's memory in the last event */
 	uint32_t told_pressure;
-	bool readable; /* the driver tells at least totals */
+	bool readable; /* the driver reports at least totals */
 	struct davy_lockups lockups;
-	uint64_t lockups_ns; /* when they were last read, 0: not yet */
+	uint64_t lockups_ns; /* last reading; 0: never */
 	struct davy_device_versions versions;
 };
 
 struct davy_gpu_client {
 	uint32_t pid;	/* 0: empty */
-	uint32_t round; /* of the last answer that had it */
+	uint32_t round; /* of the last reply that contained it */
 	struct davy_fdinfo info;
 };
 
@@ -40,26 +40,26 @@ struct davy_gpus {
 	struct davy_watched_gpu gpu[DAVY_GPUS_MAX];
 	size_t count;
 	struct davy_gpu_client client[DAVY_GPU_CLIENTS_MAX];
-	struct davy_clients *reader; /* NULL: fdinfo is not read */
+	struct davy_clients *reader; /* NULL: fdinfo cannot be read */
 	sd_event_source *source;
-	uint32_t reader_count; /* which reader the source listens to */
+	uint32_t reader_count; /* number of the reader that the source watches */
 	uint32_t round;
 	uint64_t listed_ns;
 	uint64_t asked_ns;
-	uint32_t blocked_pid; /* told about */
+	uint32_t blocked_pid; /* last reported pid */
 };
 
 int davy_agent_gpus_open(struct davy_agent *a);
 void davy_agent_gpus_close(struct davy_agent *a);
 void davy_agent_gpus_tick(struct davy_agent *a, uint64_t now_ns);
 
-/* The devices changed: list them anew on the next tick. */
+/* Call it when devices change: the next tick lists them again. */
 void davy_agent_gpus_changed(struct davy_agent *a);
 
-/* NULL when it is not there, or has no driver. */
+/* NULL: there is no such device, or it has no driver. */
 struct davy_watched_gpu *davy_agent_gpu(struct davy_agent *a, const char *device);
 
-/* What its clients hold of each device, by the last answer. */
+/* The memory of a process on each device, from the last reply. */
 void davy_agent_gpus_used(const struct davy_agent *a, uint32_t pid,
 			  struct davy_used_devices *ret_used);
 

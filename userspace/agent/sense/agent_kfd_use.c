@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who computes by KFD: sampled, told where it changed, and what an SMI line's pid stands for. */
+/*
+ * Processes that compute with KFD: sampled, reported on changes, and mapped from the pids of SMI
+ * lines.
+ */
 #include "agent/agent.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define OFTEN_NS   DAVY_NS_PER_S       /* somebody uses a GPU */
-#define SELDOM_NS  (5 * DAVY_NS_PER_S) /* nobody does */
+#define OFTEN_NS   DAVY_NS_PER_S       /* a process uses a GPU */
+#define SELDOM_NS  (5 * DAVY_NS_PER_S) /* no process does */
 #define REFRESH_NS (200 * DAVY_NS_PER_MS)
-#define LISTED_MAX 64 /* processes in a status: a message has a limit */
+#define LISTED_MAX 64 /* processes in a status: a message has a maximum size */
 
 static struct davy_kfd_user *user_of(struct davy_kfd *k, uint32_t pid, uint32_t gpu_id)
 {
@@ -18,7 +21,7 @@ static struct davy_kfd_user *user_of(struct davy_kfd *k, uint32_t pid, uint32_t 
 	return NULL;
 }
 
-/* NULL also for a process that is gone: KFD takes it down a while later. */
+/* NULL also for a process that has exited: KFD removes it later. */
 static struct davy_kfd_user *user_new(struct davy_kfd *k, uint32_t pid, uint32_t gpu_id)
 {
 	uint32_t inner_pid = davy_process_inner_pid(pid);
@@ -53,7 +56,7 @@ static void kfd_use_note(struct davy_kfd *k, uint32_t pid, const struct davy_kfd
 	u->round = k->round;
 }
 
-/* The driver has a row for every GPU of the host: what was never used is not told. */
+/* The driver has a row for every GPU of the host: unused ones are not reported. */
 static void kfd_use_look_at(struct davy_kfd *k, uint32_t pid)
 {
 	static const struct davy_kfd_use nothing;
@@ -76,7 +79,7 @@ static bool same_place(const struct davy_kfd_user *a, const struct davy_kfd_user
 	return a->pid == b->pid && !strcmp(a->device, b->device);
 }
 
-/* Partitions of one device are one device to the core. */
+/* Partitions of one device are one device for the core. */
 static void say_use(struct davy_agent *a, const struct davy_kfd_user *u)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_KFD_USE, u->pid);
@@ -142,8 +145,8 @@ void davy_agent_kfd_sample(struct davy_agent *a, uint64_t now_ns)
 }
 
 /*
- * A process is known by its pid in the first namespace, and where the driver may have meant that,
- * by its own. 0: it is nobody, or more than one (-EEXIST).
+ * Maps a pid of the initial namespace, or of the process's own namespace if the driver may have
+ * used that. 0: no process, or several (-EEXIST).
  */
 static int the_only(const struct davy_kfd *k, const struct davy_kfd_said *said, uint32_t *ret_pid)
 {
@@ -172,7 +175,7 @@ uint32_t davy_agent_kfd_pid(struct davy_agent *a, const struct davy_kfd_said *sa
 	if (pid || !said->pid)
 		return pid;
 	if (the_only(k, said, &pid) == -ESRCH && now_ns - k->sampled_ns >= REFRESH_NS) {
-		kfd_use_sample(a, now_ns); /* somebody new */
+		kfd_use_sample(a, now_ns); /* for a new process */
 		the_only(k, said, &pid);
 	}
 	return pid;
@@ -226,7 +229,7 @@ static json_t *node_status(const struct davy_kfd *k, const struct davy_kfd_node 
 			 unlisted);
 }
 
-/* Behind the GPUs comes, with gpu_id 0, who has KFD open and nothing on any of them. */
+/* After the GPUs, gpu_id 0 has the processes that have KFD open and use no GPU. */
 json_t *davy_agent_kfd_status(const struct davy_agent *a)
 {
 	static const struct davy_kfd_node none;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's announcements, on their way into the loop. */
+/* Reads uevents of the kernel from the event loop. */
 #include "agent/agent.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void on_device(void *arg, const struct davy_event *ev)
 
 static void uevents_on_changed(void *arg, bool leaving)
 {
-	davy_agent_kfd_changed(arg, leaving); /* first: the driver goes on meanwhile */
+	davy_agent_kfd_changed(arg, leaving); /* first: the driver does not wait */
 	davy_agent_gpus_changed(arg);
 }
 
@@ -44,6 +44,6 @@ void davy_agent_uevents_open(struct davy_agent *a)
 		err = davy_watch_copy(a->loop, NULL, davy_uevents_fd(a->uevents),
 				      uevents_on_readable, a);
 	if (err < 0)
-		davy_log("uevents: %s; devices are looked for every ten seconds instead",
+		davy_log("uevents: %s; the agent lists devices every ten seconds instead",
 			 strerror(-err));
 }

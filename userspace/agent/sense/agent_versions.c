@@ -10,8 +10,8 @@
 #include "sensors/gpu/driver_version.h"
 #include "sensors/gpu/firmware.h"
 
-#define PATIENCE_NS (10 * DAVY_NS_PER_S) /* with a child that a hung device holds */
-#define ASLEEP_NS   (10 * DAVY_NS_PER_S) /* until it is looked whether a device is awake */
+#define PATIENCE_NS (10 * DAVY_NS_PER_S) /* timeout of the child, which a hung device may block */
+#define ASLEEP_NS   (10 * DAVY_NS_PER_S) /* time between checks whether the device is awake */
 
 static void versions_settle(struct davy_device_versions *v)
 {
@@ -28,8 +28,9 @@ static void hear(const struct davy_watched_gpu *w, struct davy_device_versions *
 	if (err != -EAGAIN) {
 		versions_settle(v);
 	} else if (now_ns - v->asked_ns > PATIENCE_NS) {
-		davy_log("GPU %s: its firmware's version cannot be read: driver %s does not answer",
-			 w->gpu.device, w->gpu.driver);
+		davy_log(
+			"GPU %s: cannot read the version of its firmware: driver %s does not reply",
+			w->gpu.device, w->gpu.driver);
 		davy_child_kill(&v->child, SIGKILL);
 		versions_settle(v);
 	}
@@ -44,7 +45,7 @@ static void versions_ask(const struct davy_watched_gpu *w, struct davy_device_ve
 		return;
 	v->looked_ns = now_ns;
 	if (!davy_gpu_awake(&w->gpu))
-		return; /* whoever computes on it wakes it */
+		return; /* the next use of the device wakes it */
 	fd = davy_firmware_ask(&w->gpu, &v->child);
 	v->settled = fd < 0;
 	v->asking = fd >= 0;
@@ -79,7 +80,7 @@ void davy_agent_versions_tick(struct davy_agent *a, uint64_t now_ns)
 	}
 }
 
-/* A driver that was reloaded is another one; firmware comes with it. */
+/* A reloaded driver may be another version; its firmware too. */
 void davy_agent_versions_changed(struct davy_agent *a)
 {
 	for (size_t i = 0; i < a->gpus.count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps a device coredump and releases it. A child does so: a driver may take long to print what it
- * kept. The kernel holds one dump per device, for five minutes; once released, the next failure
- * leaves its own.
+ * Saves a device coredump and then releases it. A child does this, because a driver may take long
+ * to print the dump. The kernel keeps one dump per device for five minutes. After the release, the
+ * next failure can write its dump.
  */
 #include "agent/agent.h"
 
@@ -26,7 +26,7 @@ struct saving {
 	const char *name; /* in the child only */
 	struct davy_child child;
 	sd_event_source *source;
-	struct davy_event ev; /* to be fed */
+	struct davy_event ev; /* fed when the dump is saved */
 };
 
 static void coredump_save(struct davy_event *ev, const char *state_dir, const char *name)
@@ -63,10 +63,10 @@ static int on_saved(sd_event_source *source, int fd, uint32_t events, void *arg)
 	if (read(fd, &ev, sizeof(ev)) == sizeof(ev) && ev.kind == DAVY_EV_DEVICE)
 		saving->ev = ev;
 	if (saving->ev.device.value < 0)
-		davy_log("coredump of '%s': not kept: %s", saving->ev.device.device,
+		davy_log("coredump of '%s': not saved: %s", saving->ev.device.device,
 			 strerror(-saving->ev.device.value));
 	sd_event_source_disable_unref(saving->source);
-	davy_child_leave(&saving->child); /* it is about to end */
+	davy_child_leave(&saving->child); /* it is about to exit */
 	davy_agent_feed(saving->agent, &saving->ev);
 	free(saving);
 	return 0;
@@ -99,11 +99,11 @@ void davy_agent_coredump(struct davy_agent *a, const char *name, const char *dev
 	saving->ev = davy_agent_event(DAVY_EV_DEVICE, 0);
 	saving->ev.at_ns = at_ns;
 	saving->ev.device.change = DAVY_DEVICE_COREDUMP;
-	saving->ev.device.value = -EIO; /* unless the child reports something better */
+	saving->ev.device.value = -EIO; /* unless the child reports another result */
 	davy_copy_name(saving->ev.device.device, sizeof(saving->ev.device.device), device);
 	err = coredump_start(saving);
 	if (err < 0) {
-		davy_log("coredump of '%s': not kept: %s", device, strerror(-err));
+		davy_log("coredump of '%s': not saved: %s", device, strerror(-err));
 		free(saving);
 	}
 }

@@ -10,14 +10,14 @@
 #include "lib/file.h"
 #include "lib/log.h"
 
-#define READS_A_TURN 64 /* the loop has other sources too */
+#define READS_A_TURN 64 /* the loop has other sources */
 #define REPEAT_NS    (100 * DAVY_NS_PER_MS)
 #define DRIFT_NS     (5 * DAVY_NS_PER_S)
 
 /*
- * printk stamps with the CPU's own clock, which stands still in suspend and drifts from every clock
- * that can be read here. A line is seen at the earliest when it is written: the shortest way that
- * one took is the distance of the two clocks, until the host has slept or the clocks have drifted.
+ * printk uses the CPU's own clock, which stops in suspend and drifts from every readable clock. A
+ * line is read after it was written: the smallest observed difference is the offset between the
+ * clocks, until the host was suspended or the clocks have drifted.
  */
 static void compare_clocks(struct davy_kernel_log *log)
 {
@@ -31,7 +31,7 @@ static void compare_clocks(struct davy_kernel_log *log)
 	log->offset_known = true;
 }
 
-/* The names in a line are those of its moment: the pid may be somebody else's by now. */
+/* The comm in a line is that of its time: the pid may have been reused. */
 static uint32_t named_process(const struct davy_log_event *line)
 {
 	uint32_t pid = line->pid ? davy_process_of_thread(line->pid) : 0;
@@ -102,7 +102,7 @@ static void kernel_log_tell_held(struct davy_agent *a, struct davy_said *said, u
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
 	said->told_ns = now_ns;
-	said->ev.log.repeats--; /* it is one of those that were held */
+	said->ev.log.repeats--; /* this line is one of the suppressed ones */
 	davy_agent_feed(a, &said->ev);
 	said->ev.log.repeats = 0;
 }
@@ -147,7 +147,7 @@ static void kernel_log_on_lost(void *arg, uint64_t count)
 
 	a->kernel_log.lost_count += count;
 	kernel_log_say(a, DAVY_SENSOR_LOST, count,
-		       "the kernel's log was written faster than it was read");
+		       "the kernel log was written faster than the agent could read it");
 }
 
 static int kernel_log_on_readable(sd_event_source *source, int fd, uint32_t events, void *arg)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KFD's SMI descriptors on the loop. They pin the module, like the agent's programs, and hang on
- * GPUs that they do not keep alive (kfd_reader.h): the removal of a DRM device, which is
- * announced before the driver takes the GPU down, closes all of them at once.
+ * KFD's SMI descriptors in the event loop. They pin the module, like the agent's programs, and
+ * refer to GPUs that they do not keep alive (kfd_reader.h). The removal of a DRM device, which is
+ * announced before the driver removes the GPU, closes all of them at once.
  */
 #include "agent/agent.h"
 
@@ -15,9 +15,9 @@
 #include "lib/file.h"
 #include "sensors/bpf/bpf_refusal.h"
 
-#define LIST_NS	    (10 * DAVY_NS_PER_S) /* also until a refused open is tried again */
+#define LIST_NS	    (10 * DAVY_NS_PER_S) /* also the pause after a refused open */
 #define PATIENCE_NS (2 * DAVY_NS_PER_S)
-#define MODULE	    "amdgpu" /* KFD is part of it */
+#define MODULE	    "amdgpu" /* KFD is a part of it */
 
 static void kfd_tell(struct davy_agent *a, enum davy_sensor_state state, uint64_t count,
 		     const char *reason)
@@ -77,10 +77,10 @@ static void kfd_let_go(struct davy_agent *a)
 	k->watch_count = k->asked_count = 0;
 	k->asked_ns = 0;
 	k->opener_source = sd_event_source_disable_unref(k->opener_source);
-	davy_kfd_opener_done(&k->opener); /* one that hangs is waited for by the tick */
+	davy_kfd_opener_done(&k->opener); /* the tick waits for one that hangs */
 }
 
-/* No kernel known gives an error that lasts: everything is opened anew, after a pause. */
+/* No known kernel returns a permanent error: the agent opens everything again after a pause. */
 static int on_smi(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_kfd_watch *w = arg;
@@ -138,7 +138,7 @@ static int watch(struct davy_agent *a, uint32_t gpu_id, int fd)
 	return 0;
 }
 
-/* Every answer has come, or none will. */
+/* All replies have arrived, or none will. */
 static void kfd_conclude(struct davy_agent *a)
 {
 	struct davy_kfd *k = &a->kfd;
@@ -146,17 +146,17 @@ static void kfd_conclude(struct davy_agent *a)
 
 	k->asked_ns = 0;
 	if (k->watch_count < k->asked_count)
-		snprintf(reason, sizeof(reason), "%zu of %zu GPUs of KFD's are not heard: %s",
+		snprintf(reason, sizeof(reason), "%zu of %zu GPUs of KFD cannot be watched: %s",
 			 k->asked_count - k->watch_count, k->asked_count,
 			 k->error ? strerror(-k->error) : "the child that opens them died");
 	else if (!davy_rights_admin())
 		snprintf(reason, sizeof(reason),
-			 "CAP_SYS_ADMIN is missing: nothing is told of processes");
+			 "CAP_SYS_ADMIN is missing: events of processes are not received");
 	kfd_tell(a, k->watch_count ? DAVY_SENSOR_LIVE : DAVY_SENSOR_REFUSED, k->watch_count,
 		 reason);
 }
 
-/* One that was to stay is ended by the driver when a GPU leaves (7.2). */
+/* When a GPU is removed, the driver ends an opener that was to stay (7.2). */
 static void on_ended(struct davy_agent *a)
 {
 	struct davy_kfd *k = &a->kfd;
@@ -201,7 +201,7 @@ static bool has_driver(const struct davy_agent *a, const char *device)
 	return false;
 }
 
-/* A GPU that is being taken down has lost its DRM device, but is in the topology for a while. */
+/* A GPU that is being removed has lost its DRM device, but is still in the topology for a while. */
 static size_t kfd_wanted(const struct davy_agent *a, uint32_t *ret_gpu_ids, bool *ret_stay)
 {
 	const struct davy_kfd *k = &a->kfd;
@@ -218,9 +218,8 @@ static size_t kfd_wanted(const struct davy_agent *a, uint32_t *ret_gpu_ids, bool
 }
 
 /*
- * Another mode of partitions frees the nodes that the descriptors hang on, without a word; but not
- * while there is a process of KFD's (kgd2kfd_check_and_lock_kfd), which the child is while it
- * stays.
+ * A change of the partition mode frees the nodes of the descriptors without a notification. It is
+ * refused while KFD has a process (kgd2kfd_check_and_lock_kfd): the child is one while it stays.
  */
 static void open_smi(struct davy_agent *a, const uint32_t *gpu_ids, size_t count, bool stay,
 		     uint64_t now_ns)
@@ -231,11 +230,11 @@ static void open_smi(struct davy_agent *a, const uint32_t *gpu_ids, size_t count
 	kfd_let_go(a);
 	if (!a->uevents) {
 		kfd_tell(a, DAVY_SENSOR_REFUSED, 0,
-			 "no uevents are heard: the removal of a GPU would not be noticed in time");
+			 "no uevents: the removal of a GPU would be noticed too late");
 		return;
 	}
 	if (!davy_kfd_opener_reap(&k->opener))
-		return; /* the last child hangs in the kernel still */
+		return; /* the last child still hangs in the kernel */
 	memcpy(k->asked, gpu_ids, count * sizeof(gpu_ids[0]));
 	k->asked_count = count;
 	k->stay = stay;
@@ -272,7 +271,7 @@ static void kfd_list(struct davy_agent *a, uint64_t now_ns)
 		k->released = false;
 		kfd_let_go(a);
 		kfd_tell(a, DAVY_SENSOR_ABSENT, 0,
-			 kfd_is_loaded() ? "no GPU is KFD's" : DAVY_NO_MODULE);
+			 kfd_is_loaded() ? "no GPU uses KFD" : DAVY_NO_MODULE);
 		return;
 	}
 	same = count == k->asked_count && !memcmp(gpu_ids, k->asked, count * sizeof(gpu_ids[0]));
@@ -298,9 +297,9 @@ int davy_agent_kfd_release(struct davy_agent *a, const char *module)
 		return 0;
 	kfd_let_go(a);
 	k->released = true;
-	k->asked_count = count; /* others than those are opened again */
+	k->asked_count = count; /* opens again only for a different set of GPUs */
 	if (had)
-		kfd_tell(a, DAVY_SENSOR_RELEASED, 0, "released for unloading, as asked");
+		kfd_tell(a, DAVY_SENSOR_RELEASED, 0, "released for unloading, as requested");
 	return had;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The agent's view of KFD (ROCm): what its SMI descriptors say, who uses how much of which GPU. */
+/*
+ * The agent's view of KFD (ROCm): events of its SMI descriptors, and the processes' use of each
+ * GPU.
+ */
 #ifndef DAVY_KFD_H
 #define DAVY_KFD_H
 
@@ -15,7 +18,7 @@
 
 struct davy_agent;
 
-/* A GPU's SMI descriptor. */
+/* The SMI descriptor of a GPU. */
 struct davy_kfd_watch {
 	struct davy_agent *agent;
 	struct davy_kfd_reader *reader;
@@ -24,12 +27,12 @@ struct davy_kfd_watch {
 	char device[DAVY_DEVICE_LEN];
 };
 
-/* A process on a GPU; gpu_id 0: it has KFD open and nothing on any. */
+/* A process on a GPU; gpu_id 0: it has KFD open and uses no GPU. */
 struct davy_kfd_user {
 	uint32_t pid; /* 0: empty */
 	uint32_t inner_pid;
-	uint32_t round; /* of the last sample that had it */
-	bool changed;	/* since it was told */
+	uint32_t round; /* of the last sample that contained it */
+	bool changed;	/* since the last report */
 	char device[DAVY_DEVICE_LEN];
 	struct davy_kfd_use use;
 };
@@ -41,16 +44,16 @@ struct davy_kfd {
 	size_t watch_count;
 	struct davy_kfd_opener opener;
 	sd_event_source *opener_source;
-	uint32_t asked[DAVY_KFD_NODES_MAX]; /* gpu_ids the opener was asked for */
+	uint32_t asked[DAVY_KFD_NODES_MAX]; /* gpu_ids requested from the opener */
 	size_t asked_count;
-	uint64_t asked_ns; /* 0: every answer has come */
-	bool stay;	   /* so was the opener told */
-	int error;	   /* the last answer that was a refusal */
-	bool released;	   /* until there are other GPUs than those asked for */
+	uint64_t asked_ns; /* 0: all replies have arrived */
+	bool stay;	   /* the opener was asked to stay */
+	int error;	   /* the last error in a reply */
+	bool released;	   /* until the set of GPUs changes */
 	uint64_t listed_ns;
-	uint64_t lost_ns; /* since when nothing is heard that was heard before */
+	uint64_t lost_ns; /* start of the gap in events */
 	uint64_t said_count;
-	struct davy_ev_sensor state; /* as it was told */
+	struct davy_ev_sensor state; /* as reported */
 	struct davy_kfd_user user[DAVY_KFD_USES_MAX];
 	uint32_t round;
 	uint64_t sampled_ns;
@@ -58,21 +61,21 @@ struct davy_kfd {
 
 void davy_agent_kfd_close(struct davy_agent *a);
 
-/* After the GPUs' own tick. */
+/* Runs after the tick of the GPUs. */
 void davy_agent_kfd_tick(struct davy_agent *a, uint64_t now_ns);
 
 /*
- * The devices changed: they are listed anew on the next tick. "leaving": one goes just now, and its
- * descriptor has to be closed before the driver is done with it.
+ * Call it when devices change: the next tick lists them again. "leaving": a device is being
+ * removed, so its descriptor must be closed before the driver is done with it.
  */
 void davy_agent_kfd_changed(struct davy_agent *a, bool leaving);
 
-/* Lets go of the module, if it is KFD's; how many sensors did. */
+/* Releases the module if it is KFD's; returns the number of sensors that did. */
 int davy_agent_kfd_release(struct davy_agent *a, const char *module);
 
 /* kfd_use.c */
 void davy_agent_kfd_sample(struct davy_agent *a, uint64_t now_ns);
-/* Whom a line means: the process as the agent sees it, 0 where that is not certain. */
+/* The pid in the agent's namespace; 0: it is ambiguous or unknown. */
 uint32_t davy_agent_kfd_pid(struct davy_agent *a, const struct davy_kfd_said *said);
 json_t *davy_agent_kfd_status(const struct davy_agent *a);
 

@@ -7,8 +7,8 @@
 #include "act/watch.h"
 #include "lib/log.h"
 
-#define LOOK_NS	    (60 * DAVY_NS_PER_S) /* people may write to i915's and xe's sysfs */
-#define PATIENCE_NS (60 * DAVY_NS_PER_S) /* with a child that unpacks a module's file */
+#define LOOK_NS	    (60 * DAVY_NS_PER_S) /* an administrator may write to sysfs (i915, xe) */
+#define PATIENCE_NS (60 * DAVY_NS_PER_S) /* timeout of a child that unpacks a module's file */
 
 static void lockups_tell(struct davy_agent *a, struct davy_watched_gpu *w,
 			 const struct davy_lockup *now)
@@ -45,7 +45,7 @@ static int lockups_on_answer(sd_event_source *source, int fd, uint32_t events, v
 	m->readable = !davy_module_text_take(fd, &m->text);
 	m->settled = true;
 	m->source = sd_event_source_disable_unref(m->source);
-	davy_child_leave(&m->child); /* it has closed its pipe: it is about to end */
+	davy_child_leave(&m->child); /* it has closed its pipe and is about to exit */
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static void lockups_ask(struct davy_agent *a, struct davy_module_asked *m, uint6
 	m->asked_ns = now_ns;
 	m->settled = fd < 0;
 	if (fd < 0) {
-		davy_log("module '%s': what it documents cannot be read: %s", m->module,
+		davy_log("module '%s': cannot read its documentation: %s", m->module,
 			 strerror(-fd));
 		return;
 	}
@@ -67,7 +67,7 @@ static void lockups_ask(struct davy_agent *a, struct davy_module_asked *m, uint6
 	m->settled = true;
 }
 
-/* NULL when the table is full: more drivers than there are with such a parameter. */
+/* NULL: the table is full; there are fewer drivers with such a parameter. */
 static struct davy_module_asked *module_of(struct davy_agent *a, const char *driver,
 					   uint64_t now_ns)
 {
@@ -97,7 +97,7 @@ static bool has_device(const struct davy_gpus *g, const char *driver)
 	return false;
 }
 
-/* The next module of that name may be another version's. */
+/* The next module of that name may be another version. */
 static void forget_modules(struct davy_agent *a, uint64_t now_ns)
 {
 	for (size_t i = 0; i < DAVY_MODULES_ASKED; i++) {
@@ -106,7 +106,7 @@ static void forget_modules(struct davy_agent *a, uint64_t now_ns)
 		if (!m->module[0])
 			continue;
 		if (m->source && now_ns - m->asked_ns > PATIENCE_NS && !m->settled) {
-			davy_child_kill(&m->child, SIGKILL); /* then its pipe ends */
+			davy_child_kill(&m->child, SIGKILL); /* then its pipe closes */
 			m->settled = true;
 		}
 		if (!m->source && !has_device(&a->gpus, m->module))
@@ -123,7 +123,7 @@ static void lockups_look(struct davy_agent *a, struct davy_watched_gpu *w, uint6
 		const struct davy_module_asked *m = module_of(a, w->gpu.driver, now_ns);
 
 		if (m && !m->settled)
-			return; /* asked again on the next tick */
+			return; /* the next tick tries again */
 		text = m && m->readable ? &m->text : NULL;
 	}
 	w->lockups_ns = now_ns;

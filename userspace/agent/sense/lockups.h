@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lockup timeouts of the GPUs: read when a device comes and every minute, told when they are
- * new. A module's file is read once for as long as its driver has devices, by a child.
+ * The lockup timeouts of the GPUs: read when a device appears and every minute, reported when they
+ * change. A child reads a module's file once while its driver has devices.
  */
 #ifndef DAVY_LOCKUPS_H
 #define DAVY_LOCKUPS_H
@@ -18,10 +18,10 @@ struct davy_agent;
 struct davy_module_asked {
 	struct davy_agent *agent;
 	char module[24];	 /* "": empty */
-	sd_event_source *source; /* NULL: it has answered */
+	sd_event_source *source; /* NULL: it has replied */
 	struct davy_child child;
 	uint64_t asked_ns;
-	bool settled; /* it has answered, or is waited for no longer */
+	bool settled; /* it has replied, or the agent has stopped waiting */
 	bool readable;
 	struct davy_module_text text;
 };
@@ -29,7 +29,7 @@ struct davy_module_asked {
 void davy_agent_lockups_tick(struct davy_agent *a, uint64_t now_ns);
 void davy_agent_lockups_close(struct davy_agent *a);
 
-/* What the scheduler of a ring in use has. */
+/* Takes the value from the scheduler of a ring in use. */
 void davy_agent_lockups_ring(struct davy_agent *a, const char *device, const char *ring,
 			     uint64_t timeout_ns);
 

@@ -10,7 +10,7 @@
 
 static size_t queue_user(uint32_t uid)
 {
-	return uid * 2654435761u >> 24; /* Knuth's multiplicative hash: 256 of them */
+	return uid * 2654435761u >> 24; /* Knuth's multiplicative hash: 256 buckets */
 }
 
 static bool queue_evictable(const struct davy_look_job *job)
@@ -48,7 +48,10 @@ static void queue_join(struct davy_look_queue *q, struct davy_look_job *job,
 		job->tries = with->tries;
 }
 
-/* The oldest, in the last class, of the user with the most: it has most likely ended by now. */
+/*
+ * Evicts the oldest job, in the last class, of the user with the most jobs: its process has most
+ * likely ended.
+ */
 static bool queue_evict(struct davy_look_queue *q)
 {
 	size_t user = 0, victim = DAVY_LOOK_JOBS_MAX;
@@ -135,7 +138,7 @@ static uint64_t penalty_length(uint32_t count)
 	return length < PENALTY_MAX_NS ? length : PENALTY_MAX_NS;
 }
 
-/* A free place, or the one that is over first. */
+/* A free entry, or the one that expires first. */
 static struct davy_penalty *penalty_place(struct davy_penalties *p, uint32_t uid, uint32_t pid)
 {
 	struct davy_penalty *place = &p->at[0];
@@ -158,7 +161,7 @@ uint64_t davy_penalty_add(struct davy_penalties *p, uint32_t uid, uint32_t pid,
 	struct davy_penalty *e = penalty_place(p, uid, pid);
 
 	if (e->start_ticks != start_ticks ||
-	    now_ns > e->until_ns + penalty_length(e->count)) /* a good while ago */
+	    now_ns > e->until_ns + penalty_length(e->count)) /* the previous loss was long ago */
 		e->count = 0;
 	e->uid = uid;
 	e->pid = pid;

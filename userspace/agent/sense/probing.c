@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * davylamp-probe run by the agent because root asks for it ('davylamp probe --agent'): with the
- * environment, limits and mounts of the service, which are not those of a shell.
+ * Runs davylamp-probe in the agent for root ('davylamp probe --agent'): with the environment,
+ * limits and mounts of the service, which differ from those of a shell.
  */
 #include "agent/agent.h"
 
@@ -20,7 +20,7 @@
 #define RUNNING_MAX   4
 #define LIMIT_MS_MAX  300000
 
-/* Who asked; the descriptor is our own copy, since the link may be gone when the answer comes. */
+/* The client. The descriptor is a copy, since the link may be closed before the reply. */
 struct asker {
 	struct davy_agent *agent;
 	int fd;
@@ -47,15 +47,15 @@ static const char *take_arguments(const json_t *list, const char **arguments)
 	size_t count = json_array_size(list);
 
 	if (!count || count > ARGUMENTS_MAX)
-		return "what to probe is not told";
+		return "no probe was named";
 	for (size_t i = 0; i < count; i++) {
 		arguments[i] = json_string_value(json_array_get(list, i));
 		if (!arguments[i] || strlen(arguments[i]) > ARGUMENT_LEN)
-			return "an argument is no text, or too long";
+			return "an argument is not a text, or is too long";
 	}
 	arguments[count] = NULL;
 	if (strcmp(arguments[0], "vulkan") != 0 && strcmp(arguments[0], "engine") != 0)
-		return "only 'vulkan' and 'engine' can be probed";
+		return "the agent can only run the probes 'vulkan' and 'engine'";
 	return NULL;
 }
 
@@ -75,9 +75,9 @@ const char *davy_agent_probe(struct davy_link *link, const json_t *message)
 	if (why)
 		return why;
 	if (limit_ms <= 0 || limit_ms > LIMIT_MS_MAX)
-		return "a probe's limit is 1 to 300000 ms";
+		return "the time limit of a probe must be 1 to 300000 ms";
 	if (a->probes_running >= RUNNING_MAX)
-		return "enough probes are running already";
+		return "too many probes are running; try again later";
 	asker = calloc(1, sizeof(*asker));
 	if (!asker)
 		return "out of memory";

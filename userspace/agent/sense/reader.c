@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Whom the readers look at, and when; reader_process.c has the processes, reader_answer.c
- * answers.
- */
+/* Schedules the readers' work. reader_process.c has the processes, reader_answer.c the replies. */
 #include "agent/agent.h"
 
 #include <ctype.h>
@@ -21,8 +18,8 @@
 #define DEADLINE_NS    (2 * DAVY_NS_PER_S)
 #define BUSY_NS	       (10 * DAVY_NS_PER_S)
 #define PATIENCE_NS    (25 * DAVY_NS_PER_MS) /* until the next tick */
-#define SCAN_AT_ONCE   128		     /* jobs; the queue has room for others */
-#define ASKED_FOR_NS   (5 * DAVY_NS_PER_S)   /* an answer that was not fetched by then is dropped */
+#define SCAN_AT_ONCE   128		     /* jobs; leaves room in the queue */
+#define ASKED_FOR_NS   (5 * DAVY_NS_PER_S)   /* then a reply is dropped */
 #define EVICTED_SAY_NS (10 * DAVY_NS_PER_S)
 
 struct turn {
@@ -53,8 +50,9 @@ static bool reader_at_user(const struct davy_readers *p, uint32_t uid)
 }
 
 /*
- * The last idle reader is for workloads whose user has not hung one: so one always remains. All
- * other users than root have one reader at a time, and wait after they have hung one.
+ * The last idle reader is reserved for workloads whose user has not hung one, so that one reader
+ * always works. Users other than root have at most one reader at a time, and wait after they have
+ * hung one.
  */
 static bool reader_may(void *arg, const struct davy_look_job *job)
 {
@@ -70,7 +68,7 @@ static bool reader_may(void *arg, const struct davy_look_job *job)
 		return false;
 	if (!workload && job->uid && (user || reader_at_user(p, job->uid)))
 		return false;
-	/* A pid that was reused belongs to another process, which has hung nothing. */
+	/* A reused pid belongs to another process, which has no penalty. */
 	return !own || davy_process_start(job->pid) != own->start_ticks;
 }
 
@@ -83,17 +81,17 @@ static void reader_ask(struct davy_agent *a, struct davy_reader *r, const struct
 	r->request.look = job->look;
 	r->request.start_ticks = davy_process_start(job->pid);
 	if (!r->request.start_ticks)
-		return; /* it is gone, and so is the job */
+		return; /* the process has exited, so the job is done */
 	davy_tracker_wants(a, job, &r->request);
 	r->job = *job;
 	r->dropped = false;
 	r->begun_ns = now_ns;
 	if (send(r->fd, &r->request, sizeof(r->request), MSG_DONTWAIT | MSG_NOSIGNAL) !=
 	    sizeof(r->request))
-		davy_reader_lose(a, r, "does not take requests");
+		davy_reader_lose(a, r, "does not accept requests");
 }
 
-/* Each idle reader gets a job, as long as there is one that may have it. */
+/* Gives each idle reader a job that it may have. */
 static void readers_give(struct davy_agent *a)
 {
 	struct davy_readers *p = &a->readers;
@@ -155,7 +153,9 @@ void davy_readers_go_on(struct davy_agent *a)
 	readers_give(a);
 }
 
-/* One that waits for a CPU on a busy host, or works, has more time; RLIMIT_CPU ends its work. */
+/*
+ * A reader that runs, or waits for a CPU on a busy host, gets more time; RLIMIT_CPU ends its work.
+ */
 static bool reader_late(const struct davy_reader *r, uint64_t now_ns)
 {
 	if (!r->begun_ns || now_ns - r->begun_ns < DEADLINE_NS)
@@ -169,7 +169,7 @@ static void readers_end_late(struct davy_agent *a, uint64_t now_ns)
 		struct davy_reader *r = &a->readers.at[i];
 
 		if (reader_late(r, now_ns))
-			davy_reader_receive(a, r); /* it was the agent that was late */
+			davy_reader_receive(a, r); /* the agent itself may have been late */
 		if (reader_late(r, now_ns))
 			davy_reader_lose(a, r, "hung");
 	}
@@ -187,8 +187,7 @@ static void readers_say_evicted(struct davy_agent *a, uint64_t now_ns)
 	ev.sensor.state = DAVY_SENSOR_LOST;
 	ev.sensor.count = p->queue.evicted_count - p->evicted_told;
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
-		 "processes of user %u that were not looked at: too many at once",
-		 p->queue.evicted_uid);
+		 "processes of user %u were not inspected: too many at once", p->queue.evicted_uid);
 	p->evicted_told = p->queue.evicted_count;
 	p->told_ns = now_ns;
 	davy_agent_feed(a, &ev);
@@ -210,7 +209,7 @@ void davy_readers_tick(struct davy_agent *a, uint64_t now_ns)
 	davy_readers_go_on(a);
 }
 
-/* Waits for one of these readers' answers, for "ms" at most. */
+/* Waits at most "ms" for a reply of these readers. */
 static void readers_poll(struct davy_agent *a, const struct davy_reader *only, int ms)
 {
 	struct pollfd at[DAVY_READERS];
@@ -268,7 +267,7 @@ void davy_readers_scan(struct davy_agent *a, unsigned int limit_ms)
 	if (!p->path[0] || davy_root_path(path, sizeof(path), "/proc"))
 		return;
 	p->scan = opendir(path);
-	/* Not busy and nothing to give: the rest waits for its penalty to end. */
+	/* If no reader is busy, the remaining jobs wait for the end of their penalties. */
 	for (; now_ns < end_ns; now_ns = davy_boot_ns()) {
 		readers_end_late(a, now_ns);
 		davy_readers_go_on(a);
@@ -277,7 +276,7 @@ void davy_readers_scan(struct davy_agent *a, unsigned int limit_ms)
 		readers_poll(a, NULL, (int)(DEADLINE_NS / DAVY_NS_PER_MS / 10));
 	}
 	if (readers_busy(p))
-		davy_log("not every process has been looked at within %u ms; the agent goes on",
+		davy_log("not all processes were inspected within %u ms; the agent continues",
 			 limit_ms);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What readers answer: validated, then given to who has asked. Nothing here waits. */
+/* Replies of readers: validated, then passed to the requester. Nothing here blocks. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 
 #include "agent/sense/tracker.h"
 
-#define TRIES_MAX 3 /* of one look that costs a reader each time */
+#define TRIES_MAX 3 /* attempts of one job that costs a reader each time */
 
-/* An answer of the size that the request has; "start" is made when one is awaited. */
+/* A reply of the size that the request implies; "start" is allocated if one is expected. */
 struct packet {
 	struct davy_look_reply reply;
 	struct davy_look_start *start;
@@ -25,7 +25,7 @@ union control {
 	char space[CMSG_SPACE(DAVY_LOOK_FILES * sizeof(int))];
 };
 
-/* Also of what comes beside the data unasked: nothing stays open. */
+/* Takes unexpected descriptors too, so that they are closed. */
 static size_t answer_files(struct msghdr *m, int files[DAVY_LOOK_FILES])
 {
 	size_t count = 0;
@@ -73,7 +73,7 @@ static void answer_take(struct davy_agent *a, struct davy_reader *r, const struc
 {
 	const struct davy_look_job job = r->job;
 
-	r->begun_ns = 0; /* what follows may ask again */
+	r->begun_ns = 0; /* the calls below may submit again */
 	r->answered = true;
 	a->readers.failures = 0;
 	if (p->start)
@@ -82,7 +82,7 @@ static void answer_take(struct davy_agent *a, struct davy_reader *r, const struc
 		davy_tracker_take(a, &job, &p->reply, p->files);
 }
 
-/* How many bytes; 0: nothing is there; or -errno. */
+/* The number of bytes; 0: no reply is pending; or -errno. */
 static ssize_t answer_receive(const struct davy_reader *r, struct packet *p)
 {
 	struct iovec part = { &p->reply, sizeof(p->reply) };
@@ -112,13 +112,13 @@ void davy_reader_receive(struct davy_agent *a, struct davy_reader *r)
 	if (r->begun_ns && r->request.look == DAVY_LOOK_START) {
 		p.start = malloc(sizeof(*p.start));
 		if (!p.start)
-			return; /* later, or when it is late */
+			return; /* try again later, or when it is late */
 	}
 	n = answer_receive(r, &p);
 	if (n < 0 && n != -EMSGSIZE)
 		davy_reader_lose(a, r, "has ended");
 	else if (n && (!r->begun_ns || !answer_valid(r, &p, n)))
-		davy_reader_lose(a, r, "gave an answer that makes no sense");
+		davy_reader_lose(a, r, "sent an invalid reply");
 	else if (n)
 		answer_take(a, r, &p);
 	for (size_t i = 0; i < p.file_count; i++)
@@ -134,7 +134,7 @@ static void lost_say(struct davy_agent *a, const struct davy_look_job *job, cons
 	ev.sensor.state = DAVY_SENSOR_LOST;
 	ev.sensor.count = 1;
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
-		 "a look at process %u of user %u: its reader %s", job->pid, job->uid, why);
+		 "an inspection of process %u of user %u: its reader %s", job->pid, job->uid, why);
 	davy_agent_feed(a, &ev);
 }
 
@@ -151,13 +151,13 @@ void davy_reader_lose(struct davy_agent *a, struct davy_reader *r, const char *w
 	uint64_t now_ns = davy_boot_ns();
 	struct davy_look_job job = r->job;
 	bool busy = r->begun_ns, dropped = r->dropped;
-	/* One that never worked has not been hung by the first process that it was to look at. */
+	/* A reader that never worked was not hung by its first process. */
 	bool works = r->answered || now_ns - r->begun_ns >= DAVY_NS_PER_S;
 
 	r->begun_ns = 0;
 	davy_reader_end(a, r);
 	if (!busy) {
-		p->retry_ns = now_ns; /* nobody was asked: the next tick starts it anew */
+		p->retry_ns = now_ns; /* it had no job: the next tick starts a new one */
 		return;
 	}
 	p->lost_count++;

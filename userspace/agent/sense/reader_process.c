@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The readers' processes: started, ended, replaced, and told of in the status. */
+/* The readers' processes: starting, ending, replacing, and their status. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 #include "lib/log.h"
 
 #define RETRY_NS      DAVY_NS_PER_S
-#define FAILURES_MAX  6 /* starts without an answer that double the pause */
+#define FAILURES_MAX  6 /* failed starts that double the pause */
 #define END_MS	      500
 #define ADDRESS_SPACE ((rlim_t)256 << 20)
 #define FILES_MAX     64
 #define PACKET_BYTES  ((int)sizeof(struct davy_look_start) + 4096)
 
 #ifdef __SANITIZE_ADDRESS__
-#define LIMITS_FROM 1 /* its shadow is terabytes of address space */
+#define LIMITS_FROM 1 /* its shadow memory needs terabytes of address space */
 #else
 #define LIMITS_FROM 0
 #endif
@@ -96,7 +96,7 @@ void davy_reader_end(struct davy_agent *a, struct davy_reader *r)
 	r->source = sd_event_source_disable_unref(r->source); /* closes the socket */
 	r->fd = -1;
 	davy_child_kill(&r->child, SIGKILL);
-	/* In the kernel for as long as somebody likes: not waited for, but counted. */
+	/* A killed process may stay in the kernel for long: it is counted, not waited for. */
 	for (size_t i = 0; r->child.pid > 0 && i < DAVY_READERS_STUCK; i++)
 		if (p->stuck[i].pid <= 0) {
 			p->stuck[i] = r->child;
@@ -119,7 +119,7 @@ static size_t readers_stuck(struct davy_readers *p)
 static void readers_say_off(struct davy_agent *a, int err)
 {
 	if (!a->readers.off_told)
-		davy_log("'%s' cannot be started: %s; no process is looked at until it can",
+		davy_log("cannot start '%s': %s; until it can, no process is inspected",
 			 a->readers.path, strerror(-err));
 	a->readers.off_told = true;
 }
@@ -139,7 +139,7 @@ void davy_readers_keep(struct davy_agent *a, uint64_t now_ns)
 		p->failures++;
 		if (err)
 			readers_say_off(a, err);
-		if (err || p->failures > DAVY_READERS) { /* else one that was lost is replaced */
+		if (err || p->failures > DAVY_READERS) { /* otherwise a lost reader is replaced */
 			uint32_t times = p->failures - (err != 0 ? 0 : DAVY_READERS);
 
 			p->retry_ns = now_ns +
@@ -224,13 +224,14 @@ void davy_readers_sensor(const struct davy_agent *a, struct davy_ev_sensor *ret_
 	ret_sensor->count = live;
 	if (!live)
 		snprintf(ret_sensor->reason, sizeof(ret_sensor->reason), "%s",
-			 p->path[0] ? "it cannot be started, or hangs; see the agent's log"
+			 p->path[0] ? "cannot be started, or hangs; see the agent's log"
 				    : "davylamp-reader is missing: install it beside davylamp");
 	else if (p->lost_count || p->queue.evicted_count)
-		snprintf(ret_sensor->reason, sizeof(ret_sensor->reason),
-			 "%llu looks lost to readers that hung or died, %llu for want of room",
-			 (unsigned long long)p->lost_count,
-			 (unsigned long long)p->queue.evicted_count);
+		snprintf(
+			ret_sensor->reason, sizeof(ret_sensor->reason),
+			"%llu inspections lost to readers that hung or died, %llu for lack of room",
+			(unsigned long long)p->lost_count,
+			(unsigned long long)p->queue.evicted_count);
 }
 
 json_t *davy_readers_status(const struct davy_agent *a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of known processes: whose finds room, and what became of their probes. */
+/* The table of known processes: allocation, eviction, and the state of their probes. */
 #include "agent/agent.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 
 #define TALLY_MAX ((size_t)2 * DAVY_TRACKED_MAX) /* a power of two */
 
-#define CHECK_NS (30 * DAVY_NS_PER_S) /* of processes that wait for a probe */
+#define CHECK_NS (30 * DAVY_NS_PER_S) /* interval for processes that wait for a probe */
 
-/* How many processes each user has in the table, workloads not counted. */
+/* Number of processes of each user in the table, without workloads. */
 struct tally {
 	struct {
 		uint32_t uid;
@@ -53,7 +53,7 @@ static int tracked_worth(const struct davy_tracked *t)
 	return t->told.backend == DAVY_BACKEND_UNKNOWN ? 2 : 3;
 }
 
-/* "a" goes before "b", which are of users with so many processes. */
+/* Whether "a" is evicted before "b"; the counts are those of their users. */
 static bool tracked_goes_before(const struct davy_tracked *a, uint32_t a_count,
 				const struct davy_tracked *b, uint32_t b_count)
 {
@@ -65,10 +65,9 @@ static bool tracked_goes_before(const struct davy_tracked *a, uint32_t a_count,
 }
 
 /*
- * An empty place, or that of the user with the most processes, the newcomer's own counting one
- * more:
- * a user who starts hundreds of engines pushes out his own. Workloads stay; should there be nothing
- * else, the oldest goes.
+ * An empty entry, or one of the user with the most processes, including the new one: a user who
+ * starts hundreds of engines evicts only their own. Workloads stay; if there is nothing else, the
+ * oldest entry is evicted.
  */
 static struct davy_tracked *tracked_room(struct davy_agent *a, uint32_t uid)
 {
@@ -133,12 +132,12 @@ static void tracked_report(struct davy_agent *a, uint64_t now_ns)
 	ev.sensor.state = DAVY_SENSOR_LOST;
 	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "processes");
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
-		 "user %u has too many processes that look like engines: not all are followed",
+		 "user %u has too many processes that look like engines: not all are tracked",
 		 a->tracked_evicted_uid);
 	davy_agent_feed(a, &ev);
 }
 
-/* Status must not say that a probe is there which was taken away; and it is wanted back. */
+/* The status must not show a probe that was detached; it is attached again. */
 static void tracked_check_probes(struct davy_agent *a, struct davy_tracked *t, uint64_t now_ns)
 {
 	t->cxx_attached &= davy_bpf_probed(a->bpf, t->pid, "throw");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes the agent knows, when it looks at them again, and uprobes on their libraries. */
+/* Known processes, the schedule of their inspections, and uprobes on their libraries. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -11,7 +11,10 @@
 #include "sensors/proc/process_account.h"
 #include "agent/sense/tracker.h"
 
-/* Libraries are mapped and the backend opens within the first seconds; later only seldom. */
+/*
+ * Libraries are mapped and the backend is opened within the first seconds; later inspections are
+ * rare.
+ */
 static const uint64_t look_again_ms[] = {
 	5, 10, 20, 20, 40, 40, 80, 80, 160, 160, 320, 640, 1000, 2000, 5000, 10000, 30000,
 };
@@ -19,8 +22,8 @@ static const uint64_t look_again_ms[] = {
 #define STRANGER_LOOKS 8
 #define UNSEEN_NS      (10 * DAVY_NS_PER_S)
 #define VERIFY_NS      DAVY_NS_PER_S
-#define LOADED_NS      (4 * DAVY_NS_PER_S)  /* what is not mapped by then is linked in */
-#define LATE_NS	       (30 * DAVY_NS_PER_S) /* ask again for an answer that is missing then */
+#define LOADED_NS      (4 * DAVY_NS_PER_S)  /* libraries not mapped by then are linked statically */
+#define LATE_NS	       (30 * DAVY_NS_PER_S) /* repeat a request whose reply is still missing then */
 #define KNOW_MS	       20
 #define MEET_MS	       20
 #define GGML_SITES     4
@@ -34,7 +37,7 @@ static struct davy_tracked *tracker_get(struct davy_agent *a, uint32_t pid)
 	return t ? t : davy_tracked_new(a, pid);
 }
 
-/* By its place, as the kernel tells it: whose workload it is decides what may be done to it. */
+/* Uses the cgroup that the kernel reports: the workload decides which acts are permitted. */
 static uint32_t tracker_workload_of(struct davy_agent *a, uint32_t pid)
 {
 	char cgroup[DAVY_CGROUP_LEN];
@@ -63,7 +66,7 @@ static bool tracker_attach(struct davy_agent *a, const struct davy_tracked *t,
 
 	if (!a->bpf)
 		return false;
-	if (davy_is_regular(fd)) /* asks no file system; the reader has opened it */
+	if (davy_is_regular(fd)) /* queries no file system; the reader has opened it */
 		err = davy_bpf_attach_library(a->bpf, davy_self_fd(fd, self), name, site->offset,
 					      &owner);
 	if (err < 0)
@@ -71,7 +74,7 @@ static bool tracker_attach(struct davy_agent *a, const struct davy_tracked *t,
 	return err >= 0;
 }
 
-/* The sites are in their order: the end of a run first. */
+/* The sites have a fixed order: the end of a run is attached first. */
 static void attach_libraries(struct davy_agent *a, struct davy_tracked *t,
 			     const struct davy_look_reply *reply, const int *files)
 {
@@ -101,7 +104,7 @@ static bool settled(const struct davy_tracked *t)
 	       (t->told.backend == DAVY_BACKEND_CPU || t->device_used);
 }
 
-/* A worker of Python's takes its title some seconds after its start, without an exec. */
+/* A Python worker sets its process title some seconds after its start, without an exec. */
 static bool may_become_engine(struct davy_agent *a, const struct davy_tracked *t)
 {
 	const struct davy_tracked *parent = davy_tracked_of(a, t->told.ppid);
@@ -132,7 +135,7 @@ static void begin_to_look(struct davy_agent *a, struct davy_tracked *t)
 	t->met_ns = 0;
 }
 
-/* Another process, or another program in it: nothing of the old one is kept. */
+/* Another process, or another program in it: discards everything known. */
 static void begin_anew(struct davy_agent *a, struct davy_tracked *t)
 {
 	begin_to_look(a, t);
@@ -140,7 +143,7 @@ static void begin_anew(struct davy_agent *a, struct davy_tracked *t)
 	memset(&t->told, 0, sizeof(t->told));
 }
 
-/* Devices are opened before the model is loaded: after some 20 s they are not to come. */
+/* Engines open devices before they load the model: after about 20 s no device is expected. */
 static void assume_cpu(struct davy_tracked *t, const struct davy_look_reply *reply,
 		       struct davy_ev_process *ev)
 {
@@ -189,7 +192,7 @@ static void submit(struct davy_agent *a, struct davy_tracked *t, uint32_t pid, b
 									     : DAVY_LOOK_COMMAND };
 
 	if (t)
-		t->inspect_ns = davy_boot_ns() + LATE_NS; /* should that answer never come */
+		t->inspect_ns = davy_boot_ns() + LATE_NS; /* in case the reply never arrives */
 	davy_reader_submit(a, &job);
 }
 
@@ -208,7 +211,7 @@ static void tracker_take_engine(struct davy_agent *a, struct davy_tracked *t,
 		davy_bpf_watch(a->bpf, t->pid);
 }
 
-/* Of the numbers of users, those below 1000 and these are for services (systemd, UIDS-GIDS). */
+/* User ids below 1000 and in this range are for services (systemd, UIDS-GIDS). */
 #define LOGIN_UID_MIN	1000
 #define DYNAMIC_UID_MIN 61184
 #define DYNAMIC_UID_MAX 65519
@@ -220,7 +223,7 @@ static uint16_t owner_flag(uint32_t uid)
 	return service ? 0 : DAVY_PROCESS_LOGIN_USER;
 }
 
-/* The core divides its tables among users, too. Root's processes are what it takes all for. */
+/* The core shares its tables among users too. Root is its default owner. */
 static void tracker_tell_owner(struct davy_agent *a, struct davy_tracked *t)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_OWNER, t->pid);
@@ -231,7 +234,7 @@ static void tracker_tell_owner(struct davy_agent *a, struct davy_tracked *t)
 	davy_agent_feed(a, &ev);
 }
 
-/* What a look at it told. */
+/* Takes the result of an inspection. */
 static void tracker_take(struct davy_agent *a, struct davy_tracked *t,
 			 const struct davy_look_reply *reply, const int *files)
 {
@@ -245,7 +248,7 @@ static void tracker_take(struct davy_agent *a, struct davy_tracked *t,
 	if (t->told.start_ticks && t->told.start_ticks != ev.process.start_ticks)
 		begin_anew(a, t);
 	if (!reply->has_command && t->told.start_ticks == ev.process.start_ticks) {
-		t->inspect_ns = 0; /* it is ending, and stays who it was */
+		t->inspect_ns = 0; /* it is exiting, and keeps its identity */
 		return;
 	}
 	t->device_used = reply->device_used;
@@ -276,8 +279,8 @@ void davy_tracker_take(struct davy_agent *a, const struct davy_look_job *job,
 	}
 	if (!t && reply->ev.engine == DAVY_ENGINE_NONE && job->class == DAVY_LOOKS_OTHER &&
 	    !tracker_workload_of(a, job->pid))
-		return; /* somebody else's */
-	/* Watched first: an end from now on is told, one before is seen here. */
+		return; /* not relevant */
+	/* Watch first: later exits are then reported, an earlier one is detected here. */
 	if (a->bpf && reply->ev.engine != DAVY_ENGINE_NONE)
 		davy_bpf_watch(a->bpf, job->pid);
 	if (davy_process_start(job->pid) != reply->ev.start_ticks)
@@ -287,7 +290,7 @@ void davy_tracker_take(struct davy_agent *a, const struct davy_look_job *job,
 	tracker_take(a, t, reply, files);
 }
 
-/* An exit may have been missed and the pid be somebody else's. */
+/* An exit may have been missed and the pid reused. */
 static bool still_the_same(struct davy_tracked *t)
 {
 	uint64_t start;
@@ -299,7 +302,7 @@ static bool still_the_same(struct davy_tracked *t)
 	return !start || start == t->told.start_ticks;
 }
 
-/* Many events a second may name it: it is looked at when that is due, and not with each. */
+/* Many events a second may name a process: it is inspected only when that is due. */
 static bool look_is_due(const struct davy_tracked *t)
 {
 	return t->told.engine != DAVY_ENGINE_NONE && !settled(t) && t->inspect_ns &&
@@ -320,11 +323,11 @@ void davy_tracker_know(struct davy_agent *a, uint32_t pid)
 	if (t)
 		t->on_gpu = true;
 	submit(a, t, pid, true);
-	if (!known) /* so that a first failure names its process, mostly */
+	if (!known) /* so that the first failure usually names its process */
 		davy_reader_wait(a, pid, KNOW_MS);
 }
 
-/* An exec keeps pid and start time but changes everything else. */
+/* An exec keeps pid and start time, but changes everything else. */
 void davy_tracker_exec(struct davy_agent *a, uint32_t pid)
 {
 	struct davy_tracked *t = davy_tracked_of(a, pid);
@@ -365,7 +368,7 @@ void davy_tracker_gone(struct davy_agent *a, uint32_t pid)
 		davy_tracked_forget(a, t);
 }
 
-/* One a tick: an exit that was lost, and a pid that is somebody else's since. */
+/* One process a tick: detects missed exits and reused pids. */
 static void verify_next(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_tracked *t = &a->tracked[a->verify_next++ % DAVY_TRACKED_MAX];
