@@ -70,7 +70,7 @@ policy_layer_checks() {
 	check "with the same rules" cmp <(tail -n +2 "$work/out.conf") <(tail -n +2 "$d/backend.conf")
 	cp "$d/backend.conf" "$work/six.bytes"
 	echo '[rule mine]' >"$d/backend.conf"
-	check "a layer that was changed by hand is put aside" bash -c "'$p' policy history $where 2>&1 >/dev/null | grep -q 'put aside as backend.conf.hand'"
+	check "a layer that was changed by hand is put aside" bash -c "'$p' policy history $where 2>&1 >/dev/null | grep -q 'renamed to backend.conf.hand'"
 	check "and kept" grep -qx '\[rule mine\]' "$d/backend.conf.hand"
 	check "and what stood stands" cmp "$work/six.bytes" "$d/backend.conf"
 	policy_hostile_imports "$p" "$d" "$where"
@@ -194,7 +194,7 @@ policy_agent_checks() {
 	check "the sanitizers found nothing" not grep -qE 'ERROR: |runtime error' "$work/agent.err"
 	echo '[rule mine]' >"$work/state/backend.conf"
 	check "the next agent" agent "$installed" run --config "$work"
-	check "finds its layer changed by hand, and says so" grep -q "put aside as backend.conf.hand" "$work/agent.err"
+	check "finds its layer changed by hand, and says so" grep -q "renamed to backend.conf.hand" "$work/agent.err"
 	check "which it is no more" cmp <(grep '^[^#]' "$work/state/backend.conf") <(printf '%s' "$rules_two")
 	end_agent
 	rm -f "$work/state/learned.conf"

@@ -195,7 +195,7 @@ static const struct {
 						 "expected yes or no" },
 	{ "[rule a]\npin = yes\npin = yes\n", "p.conf:3:1: 'pin' a second time" },
 	{ "a|[rule a]\nubatch = 1\npin = yes\n",
-	  "a.conf:3:1: 'pin' in the agent layer, expected it in people's" },
+	  "a.conf:3:1: 'pin' in the agent layer, expected it in the administrator's" },
 	{ "s|[rule a]\npin = yes\n", "s.conf:2:1: 'pin' in the shipped layer" },
 	{ "s|[rule a]\nubatch = 1\nsource = x\ndate = 2026-01-01\n",
 	  "s.conf:1:1: rule 'a' does not say because of what, expected because, source and date" },
@@ -368,7 +368,7 @@ static void what_a_reader_would_not_take_is_not_written(void **state)
 	rule = davy_policy_rule_add(agent, "a");
 	assert_int_equal(davy_rule_set(agent, rule, DAVY_POLICY_UBATCH, NULL, "64", 63), 0);
 	assert_int_equal(davy_policy_text_write(agent, &text, &size, error), -EINVAL);
-	assert_string_equal(error, "rule 'a' would be read as another than it is");
+	assert_string_equal(error, "rule 'a' would be different when read again");
 	policy_texts(NULL, NULL, NULL);
 	assert_non_null(davy_policy_rule_add(agent, "empty"));
 	assert_int_equal(davy_policy_text_write(agent, &text, &size, error), -EINVAL);

@@ -563,7 +563,7 @@ static void an_import_becomes_a_version(void **state)
 	assert_int_equal(davy_layer_import(DIR, "there.conf", text, strlen(text), why), 0);
 	text[strlen(text) - 1] = 0;
 	assert_int_equal(davy_layer_import(DIR, "cut.conf", text, strlen(text), why), -EBADMSG);
-	assert_non_null(strstr(why, "cut.conf:1:1: the sum does not fit"));
+	assert_non_null(strstr(why, "cut.conf:1:1: the checksum is wrong"));
 	free(text);
 	assert_int_equal(davy_generated_text(1, "[rule a]\nbackends = vulcan\n", &text), 0);
 	assert_int_equal(davy_layer_import(DIR, "wrong.conf", text, strlen(text), why), -EBADMSG);

@@ -16,7 +16,7 @@
 #define OF_BACKEND DAVY_BACKEND_COUNT - 1, davy_setting_backend
 #define OF_HAZARD  DAVY_HZ_COUNT - 1, davy_setting_hazard
 
-/* Of one that is unproven "was_..." is what it had before. */
+/* For an unproven change, "was_..." has the previous setting. */
 static const struct davy_setting settings[] = {
 	{ AT(version), UINT32_MAX, NULL },
 	{ AT(made_dir), 1, NULL },
@@ -74,7 +74,10 @@ void davy_adopted_remove(struct davy_adopted *adopted, const char *unit)
 		*u = adopted->unit[--adopted->count];
 }
 
-/* units.conf: a section is "unit 1" (libinih keeps 50 bytes), and its first line is the name. */
+/*
+ * In units.conf, a section is "unit 1" (libinih limits it to 50 bytes) and its first line is the
+ * name.
+ */
 static int adopted_on_line(void *arg, const char *section, const char *key, const char *value)
 {
 	struct davy_adopted *adopted = arg;

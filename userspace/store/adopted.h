@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The services that people have put into davylamp's care, and what each is told at present: rows of
- * the table unit_setting (kept.h has when they are read and written).
+ * The adopted services and their current settings: rows of the table unit_setting (kept.h describes
+ * reading and writing).
  */
 #ifndef DAVY_ADOPTED_H
 #define DAVY_ADOPTED_H
@@ -13,21 +13,21 @@
 
 struct davy_adopted_unit {
 	char unit[DAVY_UNIT_LEN];
-	uint32_t version;	      /* of its environment, counts every change */
-	bool made_dir;		      /* the folder of its drop-ins was not there before */
-	bool stopped;		      /* by us: nobody else wanted that */
-	bool capped;		      /* and what it had before: */
+	uint32_t version;	      /* of its environment; counts every change */
+	bool made_dir;		      /* davylamp created the folder of its drop-ins */
+	bool stopped;		      /* by davylamp, not by an operator */
+	bool capped;		      /* limits before the first cap: */
 	uint64_t memory_high;	      /* UINT64_MAX: no limit */
-	uint64_t cpu_quota;	      /* us a second, the same */
-	char derived[DAVY_MODEL_LEN]; /* the model that runs with smaller parameters; "": none */
-	enum davy_backend backend;    /* UNKNOWN: as the unit says */
+	uint64_t cpu_quota;	      /* us per second; UINT64_MAX: no limit */
+	char derived[DAVY_MODEL_LEN]; /* the model with smaller temporary parameters; "": none */
+	enum davy_backend backend;    /* UNKNOWN: the unit's own setting */
 	struct davy_knobs knobs;
-	enum davy_hazard shrunk_for; /* none: by an operator */
+	enum davy_hazard shrunk_for; /* none: ordered by an operator */
 	enum davy_hazard moved_for;
-	enum davy_backend moved_from;	 /* that it ran on */
-	enum davy_backend before_cpu;	 /* that it was told, UNKNOWN: none */
-	char moved_off[DAVY_DEVICE_LEN]; /* "": not known */
-	bool unproven;			 /* a change that no token followed yet; before it: */
+	enum davy_backend moved_from;	 /* previous backend */
+	enum davy_backend before_cpu;	 /* backend before the move to the CPU, UNKNOWN: none */
+	char moved_off[DAVY_DEVICE_LEN]; /* "": unknown */
+	bool unproven;			 /* no token has followed the change; before it: */
 	enum davy_backend was_backend;
 	struct davy_knobs was_knobs;
 };
@@ -37,16 +37,16 @@ struct davy_adopted {
 	struct davy_adopted_unit unit[DAVY_ADOPTED_MAX];
 };
 
-/* 0, also when there is no database (none then), or an error of kept.h. */
+/* 0, also without a database (an empty list), or an error of kept.h. */
 int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted);
 int davy_adopted_save(const char *dir, struct davy_adopted *adopted);
 
-/* A unit's limits are its own again. */
+/* The unit has its own limits again. */
 int davy_adopted_uncapped(const char *dir, const char *unit);
 
-/* NULL: not there. */
+/* NULL: not in the list. */
 struct davy_adopted_unit *davy_adopted_find(struct davy_adopted *adopted, const char *unit);
-/* NULL: full. */
+/* NULL: the list is full. */
 struct davy_adopted_unit *davy_adopted_add(struct davy_adopted *adopted, const char *unit);
 void davy_adopted_remove(struct davy_adopted *adopted, const char *unit);
 

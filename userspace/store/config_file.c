@@ -20,15 +20,15 @@
 struct reader {
 	struct davy_config config;
 	struct davy_section section;
-	const char *at; /* what is not read yet */
+	const char *at; /* text that was not read yet */
 	int line;
-	int key_line[DAVY_CFG_COUNT]; /* where this file sets it; 0: it does not */
+	int key_line[DAVY_CFG_COUNT]; /* the line of this file that sets it; 0: none */
 	int override_line[DAVY_OVERRIDES_MAX];
 	int wrong_line;
 	char wrong[DAVY_CONFIG_ERROR_LEN];
 };
 
-/* The first wrong line counts; the rest of the file is not read. */
+/* Reports the first invalid line; the rest of the file is not read. */
 static int __attribute__((format(printf, 3, 4)))
 fail(struct reader *r, int line, const char *format, ...)
 {
@@ -52,7 +52,7 @@ static void config_file_take_section(struct reader *r, const char *line)
 		fail(r, r->line, "'[' without ']', expected '[section]'");
 		return;
 	}
-	if (!strchr("\r#;", end[1 + strspn(end + 1, " \t")])) { /* matches the end, too */
+	if (!strchr("\r#;", end[1 + strspn(end + 1, " \t")])) { /* matches the terminating 0 too */
 		fail(r, r->line, "'%s' behind a section, expected it on a line of its own",
 		     end + 1 + strspn(end + 1, " \t"));
 		return;
@@ -63,8 +63,8 @@ static void config_file_take_section(struct reader *r, const char *line)
 }
 
 /*
- * inih's reader. A line that does not fit would come in pieces, as if it were several; one that
- * begins with blanks would go on the value before it.
+ * Read function for inih. inih would split a line that is too long, and would append a line that
+ * begins with blanks to the previous value: both are refused.
  */
 static char *config_file_next_line(char *str, int num, void *stream)
 {
@@ -155,7 +155,7 @@ static int config_file_on_key(void *arg, const char *section, const char *key, c
 	int64_t value;
 	int index, err;
 
-	(void)section; /* cut at 49 bytes */
+	(void)section; /* truncated at 49 bytes */
 	if (!r->section.name[0])
 		return fail(r, r->line,
 			    "'%s' before the first section, expected '[agent]' or "
@@ -178,7 +178,7 @@ static int config_file_on_key(void *arg, const char *section, const char *key, c
 
 struct placed {
 	int64_t value;
-	int line; /* 0: not of this file */
+	int line; /* 0: not set by this file */
 };
 
 static struct placed placed_for(const struct reader *r, const struct davy_override *of,
@@ -192,7 +192,7 @@ static struct placed placed_for(const struct reader *r, const struct davy_overri
 	return (struct placed){ o->value, r->override_line[o - r->config.override] };
 }
 
-/* "of": for whom, NULL for all. What an earlier file set is in order with itself. */
+/* "of": the scope, NULL for all. Values of an earlier file are already consistent. */
 static void check_order(struct reader *r, const struct davy_config_order *order,
 			const struct davy_override *of)
 {

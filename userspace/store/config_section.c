@@ -15,7 +15,7 @@ const char *davy_scope_name(uint32_t scope)
 	return scope < DAVY_SCOPE_COUNT && scopes[scope] ? scopes[scope] : "none";
 }
 
-/* The section of a key, as the beginning of its name up to the dot. */
+/* The section of a key: its name up to the dot. */
 static bool in_section(enum davy_config_key key, const char *section)
 {
 	size_t len = strlen(section);
@@ -32,7 +32,7 @@ static bool known(const char *section)
 	return false;
 }
 
-/* The name before the dot of a key's, or after it. */
+/* The part of a key's name before the dot, or after it. */
 static void part_of(enum davy_config_key key, bool section, char part[DAVY_SECTION_LEN])
 {
 	const char *name = davy_config_rows[key].name, *dot = strchr(name, '.');
@@ -43,7 +43,7 @@ static void part_of(enum davy_config_key key, bool section, char part[DAVY_SECTI
 		snprintf(part, DAVY_SECTION_LEN, "%s", dot + 1);
 }
 
-/* Of sections, or of the keys of one; "" when nothing is like it. */
+/* The nearest section, or the nearest key of one; "" if nothing is similar. */
 static void config_section_nearest(const char *typed, const char *section,
 				   char best[DAVY_SECTION_LEN])
 {
@@ -116,7 +116,7 @@ static int take_scope(const char *text, struct davy_section *s, char *why, size_
 			 scopes[s->scope], sizeof(s->target) - 1);
 		return -EBADMSG;
 	}
-	memcpy(s->target, equals + 1, len); /* zeroed before */
+	memcpy(s->target, equals + 1, len); /* initialised to 0 */
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of a threshold file: "[job_stall driver=xe]", and what may be meant by a wrong one. */
+/* Names in a threshold file: "[job_stall driver=xe]", and suggestions for misspelled ones. */
 #ifndef DAVY_CONFIG_SECTION_H
 #define DAVY_CONFIG_SECTION_H
 
@@ -8,18 +8,18 @@
 #define DAVY_SECTION_LEN 48
 
 struct davy_section {
-	char name[DAVY_SECTION_LEN]; /* "" before the first */
-	char target[DAVY_MODEL_LEN]; /* whom it is for */
+	char name[DAVY_SECTION_LEN]; /* "" before the first section */
+	char target[DAVY_MODEL_LEN]; /* name of the scope */
 	uint32_t scope;		     /* enum davy_scope, 0: for all */
 };
 
 /*
- * Takes the text between the brackets apart. -EBADMSG: "why" says what was expected, with the
- * nearest known name.
+ * Parses the text between the brackets. -EBADMSG: "why" says what was expected, with the nearest
+ * known name.
  */
 int davy_section_parse(const char *text, struct davy_section *ret_section, char *why, size_t size);
 
-/* Says that the section has no such key: those that it has, and the nearest. */
+/* Reports an unknown key of a section, with the section's keys and the nearest one. */
 void davy_section_unknown_key(const struct davy_section *s, const char *key, char *why,
 			      size_t size);
 

@@ -14,7 +14,7 @@ struct suffix {
 };
 
 static const struct suffix suffixes[] = {
-	/* of a unit, small ones first */
+	/* of a unit, smallest first */
 	{ DAVY_UNIT_MS, "ms", 1 },
 	{ DAVY_UNIT_MS, "s", 1000 },
 	{ DAVY_UNIT_MS, "min", 60000 },
@@ -92,7 +92,7 @@ void davy_config_value_text(enum davy_unit unit, int64_t value, char buf[DAVY_CO
 			best = &suffixes[i];
 	if (!best || (unit == DAVY_UNIT_MS && !value))
 		snprintf(buf, DAVY_CONFIG_VALUE_LEN, "%" PRId64 "%s", value, best ? " s" : "");
-	else if (value % best->factor) /* a share of a tenth of a percent */
+	else if (value % best->factor) /* a percentage with one decimal */
 		snprintf(buf, DAVY_CONFIG_VALUE_LEN, "%" PRId64 ".%" PRId64 " %s",
 			 value / best->factor, value % best->factor, best->name);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values with their units, as people write them: "300 ms", "256 MiB", "25 %", "8", "advise". */
+/* Values with units: "300 ms", "256 MiB", "25 %", "8", "advise". */
 #ifndef DAVY_CONFIG_VALUE_H
 #define DAVY_CONFIG_VALUE_H
 
@@ -8,19 +8,19 @@
 #define DAVY_CONFIG_VALUE_LEN 32
 
 /*
- * 0 and the value in the key's own unit (ms, bytes, permille); -EINVAL: does not begin with a
- * whole number, or is no mode; -EDOM: a number with a wrong unit, or without one; -ERANGE: more
+ * 0 and the value in the key's own unit (ms, bytes, permille). -EINVAL: it does not begin with a
+ * whole number, or is no mode. -EDOM: a number with a wrong unit, or without one. -ERANGE: more
  * than 64 bits.
  */
 int davy_config_value(enum davy_unit unit, const char *text, int64_t *ret_value);
 
-/* In the largest unit that leaves a whole number: 3600000 ms is "1 h". */
+/* In the largest unit that gives a whole number: 3600000 ms is "1 h". */
 void davy_config_value_text(enum davy_unit unit, int64_t value, char buf[DAVY_CONFIG_VALUE_LEN]);
 
-/* What a value of that unit looks like: "a time such as '300 ms', '10 s', '30 min'". */
+/* A description of the unit's values: "a time such as '300 ms', '10 s', '30 min'". */
 const char *davy_config_value_form(enum davy_unit unit);
 
-/* The nearest value that a file can say: shares are whole percents. */
+/* The nearest value that a file can contain: percentages are whole. */
 int64_t davy_config_value_round(enum davy_unit unit, int64_t value);
 
 #endif

@@ -9,11 +9,11 @@
 
 #include "store/kept.h"
 
-#define COUNT_MAX 1000000000 /* so that what is added never overflows a slot */
+#define COUNT_MAX 1000000000 /* so that additions never overflow a slot */
 #define SUM_MAX	  (INT64_MAX / 2)
 #define FORMAT	  1 /* of foresight.json */
 
-/* Every counter by its name in turn, "hazards.reset.lead.slots[3]": read, or written. */
+/* Every counter by its name, "hazards.reset.lead.slots[3]": read or written. */
 struct walk {
 	struct davy_db *db;
 	sqlite3_stmt *each; /* ?1: its name; to write ?2: its value */
@@ -41,7 +41,7 @@ counter(struct walk *w, uint64_t *value, int64_t most, const char *format, ...)
 	int code;
 
 	if (*value > (uint64_t)most)
-		w->err = -EBADMSG; /* it could not be read again */
+		w->err = -EBADMSG; /* it could not be read back */
 	if (w->err || (w->write && !*value))
 		return;
 	va_start(list, format);
@@ -58,7 +58,10 @@ counter(struct walk *w, uint64_t *value, int64_t most, const char *format, ...)
 	sqlite3_reset(w->each);
 }
 
-/* Its numbers are of one history: as many in the slots as counted, the mean between the ends. */
+/*
+ * Whether the numbers are consistent: the slots sum up to the count, the mean is between minimum
+ * and maximum.
+ */
 static bool agrees(const struct davy_lead *lead)
 {
 	uint64_t count = 0;
@@ -135,7 +138,7 @@ static int counts_put(void *state, struct davy_db *db, sqlite3_stmt *insert)
 
 static const char select_counter[] = "SELECT value FROM foresight WHERE counter = ?1";
 
-/* The same table of the text's values; the names are json_tree's, without its quotes. */
+/* The same table from the values of the text; json_tree gives the names, without quotes. */
 static int counts_import(struct davy_db *db, const char *text)
 {
 	sqlite3_stmt *s;
@@ -166,7 +169,7 @@ int davy_counts_parse(void *ret_counts, const char *text)
 	counter(&w, &format, FORMAT, "format");
 	walk_all(&w, &counts);
 	if (!w.err && (!format || !counts.since_s || w.found != rows))
-		w.err = -EBADMSG; /* or a value has a name that is not ours */
+		w.err = -EBADMSG; /* or a value has an unknown name */
 	sqlite3_finalize(w.each);
 	sqlite3_close(db.handle);
 	if (!w.err)

@@ -14,7 +14,7 @@
 
 #define BUSY_MS 200 /* the agent's loop waits for it */
 
-/* From the schema of its place to the next one. What was released stays as it is. */
+/* Entry N converts schema N to N + 1. Released entries never change. */
 static const char *const migrations[DAVY_DB_SCHEMA] = {
 	"CREATE TABLE IF NOT EXISTS intent ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, plan INTEGER, workload INTEGER,"
@@ -54,7 +54,10 @@ static const char *const migrations[DAVY_DB_SCHEMA] = {
 	" counter TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
-/* What failed below SQLite, which has one code for most of it: no room for the log's index, ... */
+/*
+ * The errno of a failure below SQLite, which has one code for most: no room for the index of the
+ * write-ahead log, ...
+ */
 static int system_error(sqlite3 *db)
 {
 	int error = sqlite3_system_errno(db);
@@ -62,7 +65,7 @@ static int system_error(sqlite3 *db)
 	return error == ENOSPC || error == EDQUOT ? -ENOSPC : error == EROFS ? -EROFS : -EIO;
 }
 
-/* A file that cannot be opened now is not one that can only be read. */
+/* Whether a file that cannot be opened for writing is read-only, and not a passing failure. */
 static int open_error(sqlite3 *db)
 {
 	int error = sqlite3_system_errno(db);
@@ -110,7 +113,7 @@ int davy_db_run(struct davy_db *db, const char *sql)
 	return davy_db_error(db, sqlite3_exec(db->handle, sql, NULL, NULL, NULL));
 }
 
-/* Whether another file is at its place by now, or none. */
+/* Whether the file was removed or replaced by another one. */
 static bool moved(struct davy_db *db)
 {
 	int yes = 0;
@@ -167,7 +170,7 @@ bool davy_db_take_time(sqlite3_stmt *s, int column, int64_t *ret_seconds)
 	return *ret_seconds >= 0;
 }
 
-/* Cut off it would be another path or value. */
+/* A truncated text would be another path or value. */
 bool davy_db_take_text(sqlite3_stmt *s, int column, char *buf, size_t size)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);
@@ -192,7 +195,7 @@ static int read_schema(struct davy_db *db)
 	return davy_db_error(db, code);
 }
 
-/* quick_check answers one row "ok", or what is wrong: also a read that failed. */
+/* quick_check returns one row "ok", or the errors: also a failed read. */
 static int check_whole(struct davy_db *db)
 {
 	sqlite3_stmt *s = NULL;
@@ -212,8 +215,8 @@ static int check_whole(struct davy_db *db)
 }
 
 /*
- * Reads every byte. The database by SQLite's own descriptor: closing another one would drop the
- * locks of this process (fcntl).
+ * Reads every byte. Reads the database through SQLite's own descriptor: closing another one would
+ * release this process's locks (fcntl).
  */
 static int db_readable(struct davy_db *db)
 {
@@ -240,7 +243,7 @@ static int db_readable(struct davy_db *db)
 	return n < 0 ? -errno : 0;
 }
 
-/* One step; somebody else may have taken it while this one waited to write. */
+/* Runs one step; another program may have run it while this one waited to write. */
 static int migrate_once(struct davy_db *db)
 {
 	char number[48];
@@ -265,7 +268,7 @@ static int db_set_up(struct davy_db *db)
 
 	db->read_only = sqlite3_db_readonly(db->handle, "main") == 1;
 	sqlite3_busy_timeout(db->handle, BUSY_MS);
-	if (!db->read_only) /* what cannot be made to have a write-ahead log works without */
+	if (!db->read_only) /* without a write-ahead log where it cannot be created */
 		davy_db_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
 	err = read_schema(db);
 	if (!err && (db->schema < 0 || db->schema > DAVY_DB_SCHEMA))
@@ -273,7 +276,7 @@ static int db_set_up(struct davy_db *db)
 	if (!err)
 		err = check_whole(db);
 	if (!err && db->read_only && !db->schema)
-		err = -EROFS; /* nothing is in it */
+		err = -EROFS; /* it is empty */
 	while (!err && !db->read_only && db->schema < DAVY_DB_SCHEMA)
 		err = migrate_once(db);
 	return err;
@@ -299,7 +302,7 @@ static int open_once(const char *name, int flags, struct davy_db **ret_db)
 	return err;
 }
 
-/* For SQLite a read that fails may be a corrupt file: that is what fails twice, and can be read. */
+/* SQLite may report a failed read as corruption: corrupt is what fails twice and can be read. */
 static int open_as(const char *name, int flags, struct davy_db **ret_db)
 {
 	int err = open_once(name, flags, ret_db);
@@ -308,8 +311,8 @@ static int open_as(const char *name, int flags, struct davy_db **ret_db)
 }
 
 /*
- * Without a write-ahead log beside it SQLite wants to make one even to read. It may be told that
- * nobody changes the file; a blank or a '%' in its name would have to be escaped.
+ * Without a write-ahead log, SQLite would create one even to read. The flag tells it that no
+ * program changes the file. A blank or a '%' in its name would have to be escaped.
  */
 static int open_unchanging(const char *path, struct davy_db **ret_db)
 {
@@ -325,7 +328,7 @@ static int open_unchanging(const char *path, struct davy_db **ret_db)
 	logged = !access(uri, F_OK);
 	snprintf(uri, sizeof(uri), "file:%s?immutable=1", path);
 	err = open_as(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, ret_db);
-	/* without its log, which is not read here, a whole one may look corrupt */
+	/* without its log, which is not read here, an intact file may look corrupt */
 	return err == -EBADMSG && logged ? -EROFS : err;
 }
 
@@ -340,15 +343,15 @@ static int make_dir(const char *dir)
 	int err = davy_root_path(path, sizeof(path), "%s", dir);
 
 	if (!err)
-		davy_make_dirs(path); /* when it cannot be made, the next call tells */
+		davy_make_dirs(path); /* on a failure, the next call reports the error */
 	return err;
 }
 
-/* The write-ahead log and its index: SQLite makes them with the mode of the file. */
+/* The write-ahead log and its index: SQLite creates them with the mode of the file. */
 static const char *const parts[] = { "", "-wal", "-shm" };
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
-/* An agent before this one has left them as its umask was. */
+/* An earlier agent may have created them with another umask. */
 static void db_keep_others_out(const char *path)
 {
 	char part[PATH_MAX + 8];
@@ -411,15 +414,15 @@ const char *davy_db_why(int err)
 {
 	switch (err) {
 	case -EBADMSG:
-		return "is no database, or corrupt; an agent puts it aside when it starts";
+		return "is no database, or corrupt; an agent renames it to .bad when it starts";
 	case -ENOTSUP:
 		return "was written by a newer davylamp; use that one, or move it away";
 	case -EROFS:
-		return "can only be read, or not be made";
+		return "is read-only, or cannot be created";
 	case -EBUSY:
 		return "another program writes to it; try again";
 	case -EUCLEAN:
-		return "a file of an older davylamp beside it is invalid, and was put aside (.bad)";
+		return "a file of an older davylamp beside it is invalid, and was renamed to .bad";
 	default:
 		return strerror(-err);
 	}

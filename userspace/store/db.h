@@ -30,8 +30,8 @@
 #define DAVY_DB_DIR    512
 
 enum davy_db_open {
-	DAVY_DB_MAKE,  /* with its directory, if it is not there */
-	DAVY_DB_THERE, /* -ENOENT if it is not */
+	DAVY_DB_MAKE,  /* created with its directory if it is missing */
+	DAVY_DB_THERE, /* -ENOENT if it is missing */
 };
 
 struct sqlite3;
@@ -39,22 +39,22 @@ struct sqlite3_stmt;
 
 struct davy_db {
 	struct sqlite3 *handle;
-	int schema;	/* less than DAVY_DB_SCHEMA only in one that can only be read */
-	bool read_only; /* what writes is refused with -EROFS */
+	int schema;	/* less than DAVY_DB_SCHEMA only if it is read-only */
+	bool read_only; /* writing is refused with -EROFS */
 	char dir[DAVY_DB_DIR];
 };
 
-/* Opens DIR/davylamp.db. Only one that is whole (PRAGMA quick_check) is opened. */
+/* Opens DIR/davylamp.db, only if it is intact (PRAGMA quick_check). */
 int davy_db_open(const char *dir, enum davy_db_open how, struct davy_db **ret_db);
 void davy_db_close(struct davy_db *db);
 
-/* Puts one that is -EBADMSG aside as davylamp.db.bad, with its log; it must be closed. */
+/* Renames a database with -EBADMSG to davylamp.db.bad, with its log; it must be closed. */
 int davy_db_set_aside(const char *dir);
 
-/* Why an open was refused, for people; errors of this file have better words than strerror. */
+/* The text for an error of opening; for the errors of this file it is clearer than strerror(). */
 const char *davy_db_why(int err);
 
-/* Only store/ uses what follows. */
+/* For store/ only. */
 
 /* An SQLite result as 0 (also for a row and for done) or -errno. */
 int davy_db_error(struct davy_db *db, int code);
@@ -62,19 +62,19 @@ int davy_db_error(struct davy_db *db, int code);
 /* Statements without values or rows. */
 int davy_db_run(struct davy_db *db, const char *sql);
 
-/* A transaction that writes; davy_db_end commits it, or takes it back on an error, also its own. */
+/* Begins a writing transaction. davy_db_end() commits it, or rolls it back on an error. */
 int davy_db_begin(struct davy_db *db);
 int davy_db_end(struct davy_db *db, int err);
 
-/* Whether a commit waits for the disk from now on. */
+/* Whether commits wait for the disk from now on. */
 int davy_db_sync(struct davy_db *db, bool wait);
 
 int davy_db_prepare(struct davy_db *db, const char *sql, struct sqlite3_stmt **ret_statement);
 
-/* Runs one that changes rows, and frees it: how many it changed, or -errno. */
+/* Runs and frees a statement that changes rows. Returns the number of changed rows, or -errno. */
 int davy_db_change(struct davy_db *db, struct sqlite3_stmt *statement);
 
-/* A column of the row at hand; false: it is not in the form that we write. */
+/* Reads a column of the current row; false: it has another form than davylamp writes. */
 bool davy_db_take_number(struct sqlite3_stmt *s, int column, uint32_t *ret_number);
 bool davy_db_take_time(struct sqlite3_stmt *s, int column, int64_t *ret_seconds);
 bool davy_db_take_text(struct sqlite3_stmt *s, int column, char *buf, size_t size);

@@ -24,7 +24,7 @@ static const char *const ends[] = {
 	[DAVY_GENERATED_JSON] = "\",",
 };
 
-/* Against a slip of the hand, not against malice; who may write here is root. */
+/* Protects against accidental edits, not against malice: only root can write here. */
 static uint64_t generated_sum_of(const char *text)
 {
 	return davy_fnv_text(DAVY_FNV_START, text);
@@ -61,7 +61,7 @@ enum davy_generated davy_generated_judge(const char *text, uint32_t *ret_version
 									 : DAVY_GENERATED_EDITED;
 }
 
-/* A text that is too long, or has a NUL in it, was edited: davylamp writes none. */
+/* A text that is too long or contains a NUL was edited: davylamp writes no such text. */
 static enum davy_generated generated_judge_bytes(const char *text, size_t size)
 {
 	const char *body;
@@ -75,7 +75,7 @@ static enum davy_generated generated_judge_bytes(const char *text, size_t size)
 
 int davy_generated_look(const char *path, enum davy_generated *ret_state)
 {
-	char *text = malloc(DAVY_GENERATED_MAX + 1); /* so that a longer one is seen to be */
+	char *text = malloc(DAVY_GENERATED_MAX + 1); /* one byte more, to detect a longer text */
 	ssize_t n;
 
 	if (!text)
@@ -86,7 +86,7 @@ int davy_generated_look(const char *path, enum davy_generated *ret_state)
 	return n < 0 && n != -ENOENT ? (int)n : 0;
 }
 
-/* What is there goes out of the way, or stands in it. */
+/* Renames an edited file; refuses a foreign one. */
 static int make_way(const char *path)
 {
 	char aside[PATH_MAX];
@@ -144,7 +144,7 @@ int davy_generated_write(const char *path, uint32_t version, const char *body)
 	return err ? err : write_as(path, DAVY_GENERATED_COMMENT, version, body);
 }
 
-/* Whether "path" is that very text; the version that stands there, 0: none. */
+/* Whether "path" has exactly this text; returns its version, 0: none. */
 static bool says(const char *path, enum davy_generated_style style, const char *body,
 		 uint32_t *ret_version)
 {
@@ -190,7 +190,7 @@ int davy_generated_remove(const char *path)
 
 	if (err == -EBUSY)
 		return err;
-	aside = make_way(path); /* also where no lock can be made: on a full disk */
+	aside = make_way(path); /* also where a lock cannot be created: on a full disk */
 	if (aside)
 		return aside;
 	return unlink(path) && errno != ENOENT ? -errno : 0;

@@ -48,7 +48,7 @@ static int incident_dir_is_ours(const struct dirent *entry)
 	return entry->d_name[0] == '2'; /* a year */
 }
 
-/* Names begin with the time: the first are the oldest. */
+/* Names begin with the time: the first ones are the oldest. */
 static void incident_dir_make_room(const char *folder)
 {
 	struct dirent **list = NULL;

@@ -91,7 +91,7 @@ void davy_intents_close(struct davy_intents *in)
 	free(in);
 }
 
-/* Runs one that changes rows; how many it changed, or -errno. */
+/* Runs a statement that changes rows. Returns the number of changed rows, or -errno. */
 static int intents_run(struct davy_intents *in, enum statement which)
 {
 	sqlite3_stmt *s = in->prepared[which];
@@ -178,7 +178,7 @@ int davy_intent_close(struct davy_intents *in, int64_t id, int result)
 	if (err <= 0)
 		return err ? err : -ENOENT;
 	sqlite3_bind_int64(in->prepared[FORGET], 1, id - DAVY_INTENTS_KEPT);
-	intents_run(in, FORGET); /* if not now, then with the next */
+	intents_run(in, FORGET); /* otherwise with the next one */
 	return 0;
 }
 
@@ -210,7 +210,7 @@ int davy_intents_each_open(struct davy_intents *in,
 
 	if (!in)
 		return -EROFS;
-	/* One query for each: "found" may close what it was shown. */
+	/* One query for each row: "found" may close the intent that it receives. */
 	for (;;) {
 		sqlite3_stmt *s = in->prepared[NEXT];
 

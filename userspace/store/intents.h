@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The log of intents, in the database of the state directory. An intent is in it before its act
- * begins and open until the act's effect is gone (intent.h), so whoever comes after a killed
- * agent knows what to undo. Closed ones are kept for people, the last DAVY_INTENTS_KEPT of them.
+ * The log of intents, in the database of the state directory. An intent is stored before its act
+ * begins and stays open until the effect of the act has ended (intent.h). After a killed agent, the
+ * next one therefore knows what to undo. The last DAVY_INTENTS_KEPT closed intents are kept for
+ * operators.
  *
- * Errors are those of db.h. What a power failure takes away of the log was an act on
- * processes and kernel files that went with it.
+ * Errors are those of db.h. After a power failure, lost intents concern processes and kernel files
+ * that are gone too.
  */
 #ifndef DAVY_INTENTS_H
 #define DAVY_INTENTS_H
@@ -15,31 +16,33 @@
 #include "core/event/intent.h"
 
 #define DAVY_INTENTS_KEPT 1000
-#define DAVY_INTENTS_OPEN 256 /* at a time; more are refused */
+#define DAVY_INTENTS_OPEN 256 /* open at the same time; more are refused */
 
 struct davy_intents;
 
-/* Opens or makes DIR/davylamp.db; a read-only one is opened, and refuses davy_intent_begin. */
+/*
+ * Opens or creates DIR/davylamp.db. If it is read-only, it is opened and davy_intent_begin() fails.
+ */
 int davy_intents_open(const char *dir, struct davy_intents **ret_intents);
 void davy_intents_close(struct davy_intents *intents);
 
-/* The id, greater than 0, or -errno: then the act must not begin. Fills id, time and boot in. */
+/* The id, greater than 0, or -errno: then the act must not begin. Sets id, time and boot. */
 int64_t davy_intent_begin(struct davy_intents *intents, struct davy_intent *intent);
 
-/* A hold that goes on; 0, or -ENOENT when it is not open any more. */
+/* Extends a freeze; 0, or -ENOENT if it is no longer open. */
 int davy_intent_renew(struct davy_intents *intents, int64_t id, uint64_t lease_until_ns);
 
-/* "result": 0 or -errno, how it ended. 0, or -ENOENT when it is not open. */
+/* "result": 0 or -errno of the act. 0, or -ENOENT if it is not open. */
 int davy_intent_close(struct davy_intents *intents, int64_t id, int result);
 
 /*
- * Calls "found" for every open intent, oldest first; it may close it. What is in no form that
- * davy_intent_begin writes is closed with -EBADMSG and not shown. Returns how many were shown.
+ * Calls "found" for every open intent, oldest first; it may close it. A row in another form than
+ * davy_intent_begin() writes is closed with -EBADMSG and skipped. Returns the number of calls.
  */
 int davy_intents_each_open(struct davy_intents *intents,
 			   void (*found)(void *arg, const struct davy_intent *intent), void *arg);
 
-/* This boot's id; "" when the kernel does not tell. */
+/* The id of this boot; "" if the kernel does not provide it. */
 void davy_boot_id(char ret_id[DAVY_BOOT_ID_LEN]);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "lib/file.h"
 
-#define SCHEMA	 3 /* from then on there are tables */
+#define SCHEMA	 3 /* older schemas have no tables for it */
 #define FILE_MAX ((size_t)128 * 1024)
 
 static int kept_write(const struct davy_kept *k, void *state, struct davy_db *db)
@@ -42,7 +42,7 @@ int davy_kept_save(const char *dir, const struct davy_kept *k, void *state)
 	return err;
 }
 
-/* Killed before the rename, it is done again: what a load has not returned is not changed. */
+/* If the agent is killed before the rename, the import is repeated: nothing was changed yet. */
 static int kept_import(const char *dir, const struct davy_kept *k, void *state)
 {
 	char path[PATH_MAX], aside[PATH_MAX + 16], *text = NULL;

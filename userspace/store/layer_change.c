@@ -24,7 +24,7 @@ static int say_database(const char *dir, int err, char *why)
 static int say_layer(const char *dir, int err, char *why)
 {
 	if (err < 0)
-		snprintf(why, DAVY_LAYER_WHY, "policy layer '%.300s/%s': %s; it stays as it was",
+		snprintf(why, DAVY_LAYER_WHY, "policy layer '%.300s/%s': %s; it stays unchanged",
 			 dir, DAVY_POLICY_NAME, davy_db_why(err));
 	return err;
 }
@@ -35,7 +35,7 @@ int davy_layer_rollback(const char *dir, uint32_t number, char why[DAVY_LAYER_WH
 	int err = davy_db_open(dir, DAVY_DB_THERE, &db);
 
 	if (err == -ENOENT && !number)
-		return 0; /* there never was a layer */
+		return 0; /* no layer was ever written */
 	if (err && err != -ENOENT)
 		return say_database(dir, err, why);
 	if (!err)
@@ -118,7 +118,7 @@ static int write_rest(struct davy_db *db, const struct davy_policy_layer *layer,
 	return err;
 }
 
-/* Rules that nobody here would read are not judged: they stay, and are said to be wrong. */
+/* Rules that this version cannot read are not judged: they stay, and are reported as invalid. */
 static int forget_rules(struct davy_db *db, const char *dir, const char *device, const char *model,
 			struct davy_layer_forgotten *f, char *why)
 {
@@ -153,7 +153,7 @@ int davy_layer_forget(const char *dir, const char *device, const char *model,
 
 	*ret_forgotten = f;
 	if (err == -ENOENT)
-		return 0; /* nothing was ever kept */
+		return 0; /* nothing was ever stored */
 	if (err)
 		return say_database(dir, err, why);
 	why[0] = 0;

@@ -20,7 +20,7 @@ static int layer_text_wrong(char *error, const char *name, unsigned int line, un
 	return -EBADMSG;
 }
 
-/* C0, DEL and C1 (U+0080 to U+009F): terminals obey these, too. */
+/* C0, DEL and C1 (U+0080 to U+009F): terminals interpret these. */
 static bool is_control(const char *at, size_t length)
 {
 	unsigned char c = (unsigned char)at[0];
@@ -79,13 +79,13 @@ int davy_layer_text_take(const char *name, const char *text, size_t size, davy_l
 	if (state == DAVY_GENERATED_FOREIGN)
 		return layer_text_wrong(
 			error, name, 1, 1,
-			"not exported by davylamp, expected its first line; what people "
-			"write belongs into /etc/davylamp/backend.conf");
+			"not exported by davylamp, expected its first line; rules of the "
+			"administrator belong into /etc/davylamp/backend.conf");
 	if (state == DAVY_GENERATED_EDITED)
 		return layer_text_wrong(
 			error, name, 1, 1,
-			"the sum does not fit what follows: it was changed or cut off since "
-			"it was exported; what people write belongs into "
+			"the checksum is wrong: the text was changed or cut off since "
+			"it was exported; rules of the administrator belong into "
 			"/etc/davylamp/backend.conf");
 	return rules ? rules(name, text, size, error) : 0;
 }

@@ -24,7 +24,7 @@ struct reader {
 
 #define AT(member) #member, DAVY_SETTING_AT(struct davy_learned_entry, member)
 
-/* The reason comes last and is written otherwise. */
+/* The reason is the last key and has another form. */
 static const struct davy_setting settings[] = {
 	{ AT(model), 0, NULL },
 	{ AT(backend), DAVY_BACKEND_COUNT - 1, davy_setting_backend },
@@ -94,8 +94,8 @@ int davy_learned_load(const char *dir, struct davy_learned *ret_learned, int *re
 }
 
 /*
- * INI is a format of lines, of at most 200 bytes (libinih), without a comment sign after a blank.
- * Keys (model, device) are printable already and stay as they are; only the reason is cut.
+ * INI lines have at most 200 bytes (libinih) and no comment sign after a blank. Keys (model,
+ * device) are printable and stay unchanged; only the reason is cut.
  */
 static void put_entry(FILE *out, size_t number_of, const struct davy_learned_entry *e)
 {

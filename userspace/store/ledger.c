@@ -8,8 +8,8 @@
 
 #include "lib/hash.h"
 
-#define SCHEMA 2	   /* from then on there is one */
-#define MOST   (1LL << 53) /* a sum stops there */
+#define SCHEMA 2	   /* older schemas have no ledger */
+#define MOST   (1LL << 53) /* sums are limited to this */
 
 static const char upsert[] =
 	"INSERT INTO ledger (device, model, backend, ubatch, context, driver, kernel, firmware,"
@@ -102,7 +102,7 @@ static int64_t add_row(struct davy_db *db, const struct davy_ledger_key *key,
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW) {
 		id = sqlite3_column_int64(s, 0);
-		code = sqlite3_step(s); /* or it is not done */
+		code = sqlite3_step(s); /* otherwise the statement was not executed */
 	}
 	err = code == SQLITE_DONE ? 0 : davy_db_error(db, code);
 	sqlite3_finalize(s);

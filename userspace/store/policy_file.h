@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files of the backend policy, davylamp-backend.conf(5): read whole or not at all, written so that
- * what is read again is the same. All three layers have one format.
+ * Files of the backend policy, davylamp-backend.conf(5): read as a whole or not at all, and written
+ * so that reading gives the same rules. All three layers have the same format.
  */
 #ifndef DAVY_POLICY_FILE_H
 #define DAVY_POLICY_FILE_H
@@ -12,27 +12,27 @@
 #define DAVY_POLICY_NAME     "backend.conf"
 #define DAVY_POLICY_FILE_MAX DAVY_POLICY_TEXT_MAX
 
-/* 720 KB, of which as much is touched as there are rules: static, or from malloc. */
+/* 720 KB, touched only as far as there are rules: make it static, or use malloc(). */
 struct davy_policy_layers {
 	struct davy_policy_layer at[DAVY_LAYER_COUNT];
 };
 
 /*
  * Reads "path" as that layer. 0; -ENOENT: no such file; -EBADMSG: "error" is "FILE:LINE:COLUMN:
- * what is wrong, expected ...", fit to be shown, columns in bytes from 1, *ret_layer as before.
+ * what is wrong, expected ...", printable, columns in bytes from 1, and *ret_layer is unchanged.
  */
 int davy_policy_file_read(const char *path, enum davy_layer kind,
 			  struct davy_policy_layer *ret_layer, char error[DAVY_CONFIG_ERROR_LEN]);
 
-/* The same from a text, with or without a 0 behind it; "name" is what it is called. */
+/* Reads a text, with or without a terminating 0; "name" is its name in messages. */
 int davy_policy_text_read(const char *text, size_t size, const char *name, enum davy_layer kind,
 			  struct davy_policy_layer *ret_layer, char error[DAVY_CONFIG_ERROR_LEN]);
 
 /*
- * backend.conf of each folder; each may be missing, and is an empty layer then, as are people's
- * without a folder. 0, and "error" is
- * "" or says why the agent's own is left as *layers (initialised) has it: it is not in order.
- * Errors as above, and *layers is as before; others than -EBADMSG are told in "error" too.
+ * Reads backend.conf of each folder. A missing file is an empty layer, as is the administrator's
+ * without a folder. 0, and "error" is "", or says why the agent's own layer is left as it is in
+ * *layers (initialised): it is invalid. Errors as above, and *layers is unchanged; errors other
+ * than -EBADMSG are described in "error" too.
  */
 int davy_policy_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
 			  struct davy_policy_layers *layers, char error[DAVY_CONFIG_ERROR_LEN]);
@@ -40,12 +40,12 @@ int davy_policy_dirs_read(const char *data_dir, const char *state_dir, const cha
 /* Three empty layers. */
 void davy_policy_layers_init(struct davy_policy_layers *layers);
 
-/* What davy_policy_effective wants. */
+/* The set for davy_policy_effective(). */
 struct davy_policy_set davy_policy_set_of(const struct davy_policy_layers *layers);
 
 /*
- * The text of a layer, to be freed by the caller, ends with 0. -EINVAL: a reader would not take it,
- * or read something else; "error" says what, with its line in that text.
+ * The text of a layer, which the caller frees, with a terminating 0. -EINVAL: a reader would refuse
+ * it or read another rule; "error" describes that, with its line in the text.
  */
 int davy_policy_text_write(const struct davy_policy_layer *layer, char **ret_text, size_t *ret_size,
 			   char error[DAVY_CONFIG_ERROR_LEN]);

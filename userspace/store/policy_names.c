@@ -10,7 +10,7 @@
 
 #define WORDS_MAX 32
 
-/* Names that may stand at one place. */
+/* Names that are allowed at one place. */
 struct words {
 	const char *at[WORDS_MAX];
 	size_t count;
@@ -98,7 +98,7 @@ static void add_backends(struct words *w)
 		policy_names_add(w, davy_backend_name((enum davy_backend)i));
 }
 
-/* The names that a condition is held to; none: whatever the host calls it. */
+/* The names that a condition accepts; none: any name. */
 static void known_of(enum davy_condition condition, struct words *w)
 {
 	w->count = 0;
@@ -117,7 +117,7 @@ static void known_of(enum davy_condition condition, struct words *w)
 			policy_names_add(w, davy_engine_name((enum davy_engine)i));
 }
 
-/* Walks over "a, b"; 0 bytes: an empty one, or the end. */
+/* Iterates over "a, b"; 0 bytes: an empty name, or the end. */
 static size_t word_at(const char *text, size_t *offset, char *ret_word, size_t size)
 {
 	const char *at = text + *offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One text to one layer. */
+/* Converts a text to a layer. */
 #include <errno.h>
 #include <ini.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 struct reader {
 	struct davy_policy_layer *layer;
 	struct davy_rule *rule; /* of the section being read */
-	const char *at;		/* what is not read yet */
+	const char *at;		/* text that was not read yet */
 	const char *end;
 	int line;
-	char text[LINE_MAX_LEN]; /* of the line, as it stands */
+	char text[LINE_MAX_LEN]; /* of the line, unchanged */
 	int pin_line;		 /* of the rule */
 	int said_line[3];	 /* because, source, date */
 	int wrong_line;
@@ -27,7 +27,7 @@ struct reader {
 	char wrong[DAVY_CONFIG_ERROR_LEN];
 };
 
-/* The first wrong line counts; the rest of the file is not read. "offset" is in r->text. */
+/* Reports the first invalid line; the rest of the file is not read. "offset" is in r->text. */
 static int __attribute__((format(printf, 4, 5)))
 fail(struct reader *r, int line, size_t offset, const char *format, ...)
 {
@@ -48,7 +48,7 @@ static size_t indent(const struct reader *r)
 	return strspn(r->text, " \t");
 }
 
-/* Where the value begins, by the first sign that libinih parts a line by. */
+/* The start of the value: after the first sign at which libinih splits a line. */
 static size_t value_offset(const struct reader *r)
 {
 	size_t at = strcspn(r->text, "=:");
@@ -57,7 +57,7 @@ static size_t value_offset(const struct reader *r)
 	return at + strspn(r->text + at, " \t");
 }
 
-/* What a rule must have is known when the next one begins, or the file ends. */
+/* The required keys of a rule are checked when the next rule begins, or the file ends. */
 static void end_rule(struct reader *r)
 {
 	const struct davy_rule *rule = r->rule;
@@ -125,7 +125,7 @@ static void policy_reader_take_section(struct reader *r)
 		return;
 	}
 	len = strspn(end + 1, " \t\r");
-	if (!strchr("#;", end[1 + len])) { /* matches the end, too */
+	if (!strchr("#;", end[1 + len])) { /* matches the terminating 0 too */
 		fail(r, r->line, (size_t)(end + 1 + len - r->text),
 		     "'%s' behind a section, expected it on a line of its own", end + 1 + len);
 		return;
@@ -145,8 +145,8 @@ static void policy_reader_take_section(struct reader *r)
 }
 
 /*
- * inih's reader. A line that does not fit would come in pieces, as if it were several; one that
- * begins with blanks would go on the value before it.
+ * Read function for inih. inih would split a line that is too long, and would append a line that
+ * begins with blanks to the previous value: both are refused.
  */
 static char *policy_reader_next_line(char *str, int num, void *stream)
 {
@@ -226,7 +226,7 @@ static const struct davy_rule_value *set_before(const struct reader *r, uint32_t
 	return NULL;
 }
 
-/* "name" is NULL but for variables and arguments. */
+/* "name" is NULL except for variables and arguments. */
 static int on_value(struct reader *r, uint32_t index, const char *key, const char *name,
 		    const char *value)
 {
@@ -254,7 +254,8 @@ static int on_pin(struct reader *r, const char *value)
 	struct davy_policy_wrong wrong;
 
 	if (r->layer->layer != DAVY_LAYER_PEOPLE)
-		return fail(r, r->line, indent(r), "'pin' in the %s layer, expected it in people's",
+		return fail(r, r->line, indent(r),
+			    "'pin' in the %s layer, expected it in the administrator's",
 			    davy_layer_name((enum davy_layer)r->layer->layer));
 	if (r->pin_line)
 		return policy_reader_set_twice(r, "pin", (uint32_t)r->pin_line);
@@ -289,7 +290,7 @@ static int policy_reader_on_key(void *arg, const char *section, const char *key,
 	size_t len = strcspn(key, " \t");
 	const char *name = key + len + strspn(key + len, " \t");
 
-	(void)section; /* cut at 49 bytes */
+	(void)section; /* truncated at 49 bytes */
 	if (!r->rule)
 		return fail(r, r->line, indent(r),
 			    "'%.80s' before the first rule, expected '[rule NAME]' above it", key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text of a layer: what the agent writes of its own. */
+/* The text of a layer, as the agent writes it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static bool same_text(const struct davy_policy_layer *a, uint32_t at_a,
 	return !at_a == !at_b && !strcmp(davy_policy_text(a, at_a), davy_policy_text(b, at_b));
 }
 
-/* All that a file holds; lines and where texts lie do not count. */
+/* Compares the content of a file; line numbers and the place of texts do not count. */
 static bool same_rule(const struct davy_policy_layer *a, const struct davy_rule *rule_a,
 		      const struct davy_policy_layer *b, const struct davy_rule *rule_b)
 {
@@ -77,8 +77,7 @@ static bool same_rule(const struct davy_policy_layer *a, const struct davy_rule 
 	return true;
 }
 
-/* Read as it will be read: what a reader would refuse, or take for something else, is not written.
- */
+/* Reads the text back: a text that a reader would refuse or misinterpret is not written. */
 static int policy_text_check(const struct davy_policy_layer *layer, const char *text, size_t size,
 			     char error[DAVY_CONFIG_ERROR_LEN])
 {
@@ -95,7 +94,7 @@ static int policy_text_check(const struct davy_policy_layer *layer, const char *
 		    !same_rule(layer, &layer->rule[i], back, &back->rule[i])) {
 			err = -EINVAL;
 			snprintf(error, DAVY_CONFIG_ERROR_LEN,
-				 "rule '%s' would be read as another than it is",
+				 "rule '%s' would be different when read again",
 				 layer->rule[i].name);
 		}
 	free(back);

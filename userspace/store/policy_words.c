@@ -26,7 +26,7 @@ static bool number_read(enum davy_unit unit, const char *what, const char *text,
 				    text, what, low, high);
 }
 
-/* Whether it can be written into a file again and shown as it is. */
+/* Whether it can be written into a file again and printed unchanged. */
 static bool text_read(const char *what, const char *text, struct davy_policy_wrong *wrong)
 {
 	size_t at = davy_text_shown_length(text);
@@ -64,7 +64,7 @@ bool davy_policy_condition_read(enum davy_condition condition, const char *text,
 	return good;
 }
 
-/* What stands in an environment file, or is an argument, as it is: nothing that would be quoted. */
+/* For an environment file or an argument: only characters that need no quotes. */
 static bool plain_read(enum davy_policy_key key, const char *text, struct davy_policy_wrong *wrong)
 {
 	static const char both[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

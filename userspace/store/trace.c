@@ -39,9 +39,9 @@ struct davy_trace_writer {
 	int fd;
 	int error;
 	bool frame_open;
-	uint64_t frame_ns; /* since when */
+	uint64_t frame_ns; /* start of the frame */
 	uint64_t last_ns;
-	off_t whole_bytes; /* of the file: header and ended frames */
+	off_t whole_bytes; /* bytes of the file: header and ended frames */
 	ZSTD_CCtx *zstd;
 	char out[BUFFER_SIZE];
 };
@@ -50,14 +50,14 @@ struct davy_trace_reader {
 	int fd;
 	ZSTD_DCtx *zstd;
 	ZSTD_inBuffer input;
-	size_t have; /* bytes of "plain" that are filled */
-	size_t used; /* bytes of them that were given out */
-	bool ended;  /* the file has no more bytes */
+	size_t have; /* filled bytes of "plain" */
+	size_t used; /* consumed bytes of "plain" */
+	bool ended;  /* end of the file */
 	bool frame_open;
 	uint64_t skipped; /* records of unknown kinds */
-	size_t hint;	  /* bytes that the next step of decompression takes */
+	size_t hint;	  /* size that the next decompression step takes */
 	char in[BUFFER_SIZE];
-	char plain[2 * BUFFER_SIZE]; /* the rest of a record, and a whole block behind it */
+	char plain[2 * BUFFER_SIZE]; /* the rest of a record, and a whole block after it */
 };
 
 static void writer_free(struct davy_trace_writer *w)
@@ -161,7 +161,7 @@ int davy_trace_close(struct davy_trace_writer *w)
 		return 0;
 	end_frame(w);
 	err = w->error;
-	/* This fails on a device. A reader then finds where the trace is cut. */
+	/* This fails on a device. A reader then detects where the trace is cut. */
 	if (err && ftruncate(w->fd, w->whole_bytes))
 		w->whole_bytes = 0;
 	writer_free(w);
@@ -215,7 +215,7 @@ void davy_trace_reader_free(struct davy_trace_reader *r)
 	free(r);
 }
 
-/* One read or one decompression; 1 when it brought plain bytes or may yet, 0 at the end. */
+/* One read or one decompression; 1: it gave plain bytes or may still do so, 0: the end. */
 static int refill_once(struct davy_trace_reader *r)
 {
 	ZSTD_outBuffer out = { r->plain, sizeof(r->plain), r->have };
@@ -231,14 +231,17 @@ static int refill_once(struct davy_trace_reader *r)
 		r->input.size = (size_t)n;
 		r->input.pos = 0;
 	}
-	/* A block at a time: what an error leaves of a call's earlier blocks is not told. */
+	/*
+	 * Decompresses one block at a time: otherwise an error would discard the earlier blocks of
+	 * a call.
+	 */
 	step.pos = step.size = r->input.pos;
 	step.size += r->hint < r->input.size - step.pos ? r->hint : r->input.size - step.pos;
 	state = ZSTD_decompressStream(r->zstd, &out, &step);
 	if (ZSTD_isError(state))
 		return -EBADMSG;
 	if (step.pos != r->input.pos || out.pos != r->have)
-		r->frame_open = state != 0; /* a call without progress speaks of a frame to come */
+		r->frame_open = state != 0; /* a call without progress hints at a later frame */
 	r->input.pos = step.pos;
 	r->hint = state ? state : 1;
 	if (out.pos == r->have && r->ended)
@@ -247,7 +250,7 @@ static int refill_once(struct davy_trace_reader *r)
 	return 1;
 }
 
-/* Makes "size" plain bytes available; 1, or 0 when the file ends before. */
+/* Makes "size" plain bytes available; 1, or 0 if the file ends before. */
 static int trace_want(struct davy_trace_reader *r, size_t size)
 {
 	int more = 1;

@@ -5,15 +5,15 @@
  * payload; little endian.
  *
  * Every later davylamp reads a trace of this version. Kinds, fields and named values are therefore
- * only appended (tests/unit/trace_layout.txt has them all): a shorter payload of an older davylamp
- * is completed with zeros, which are valid for each appended field. Of a newer davylamp's trace the
- * reader skips unknown kinds and counts them, and ignores unknown fields. The version changes only
- * if that is not enough.
+ * only appended (tests/unit/trace_layout.txt lists them). A shorter payload of an older davylamp is
+ * completed with zeros, which are valid for each appended field. In a trace of a newer davylamp the
+ * reader skips and counts unknown kinds, and ignores unknown fields. The version changes only if
+ * that is not enough.
  *
- * Written in flushed blocks, so that a killed agent's trace is whole up to
- * its last flush, and in frames of some 10 s with a checksum each, so that a flipped bit is an
- * error within 10 s. A reader gives everything whole before the place where a trace is cut or
- * corrupted; older traces are one frame without a checksum.
+ * A trace is written in flushed blocks, so that the trace of a killed agent is complete up to its
+ * last flush, and in frames of about 10 s with a checksum each, so that a flipped bit is detected
+ * within 10 s. A reader returns everything before the place where a trace is cut or corrupted. Older
+ * traces are one frame without a checksum.
  */
 #ifndef DAVY_TRACE_H
 #define DAVY_TRACE_H
@@ -29,14 +29,14 @@ int davy_trace_create(const char *path, struct davy_trace_writer **ret_writer);
 int davy_trace_write(struct davy_trace_writer *w, const struct davy_event *ev);
 int davy_trace_flush(struct davy_trace_writer *w);
 /*
- * Ends the stream; NULL is allowed. The first error of the writer's life, or 0. After an error the
- * file is cut back to its last whole frame: up to 10 s of events are lost, and nothing is torn.
+ * Ends the stream; NULL is allowed. Returns the writer's first error, or 0. After an error the file
+ * is truncated to its last complete frame: up to 10 s of events are lost, and no record is torn.
  */
 int davy_trace_close(struct davy_trace_writer *w);
 
-/* -EINVAL: no trace; -EPROTONOSUPPORT: of a newer version. */
+/* -EINVAL: not a trace; -EPROTONOSUPPORT: from a newer version. */
 int davy_trace_open(const char *path, struct davy_trace_reader **ret_reader);
-/* 1: *ret_event holds the next valid event; 0: the end; -EBADMSG: cut or corrupted here. */
+/* 1: *ret_event is the next valid event; 0: the end; -EBADMSG: cut or corrupted here. */
 int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event);
 /* Records skipped so far because their kind is unknown. */
 uint64_t davy_trace_skipped(const struct davy_trace_reader *r);

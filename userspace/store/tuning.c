@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SCHEMA 2 /* from then on there is one */
+#define SCHEMA 2 /* older schemas have no table for it */
 
 static const char replace[] = "INSERT OR REPLACE INTO tuning (device, model, saved_s, state) "
 			      "VALUES (?1, ?2, ?3, ?4)";

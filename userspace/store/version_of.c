@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Since when the agent's layer has a rule as it is: versions compared, the newest first. */
+/*
+ * Finds the version that introduced a rule of the agent's layer: compares versions, the newest
+ * first.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 
 #include "store/versions.h"
 
-/* A rule's lines, with its head; NULL when the text has none of that name. */
+/* The lines of a rule, with its head; NULL: the text has no such rule. */
 static const char *section(const char *text, const char *rule, size_t *ret_size)
 {
 	const char *at = text, *end;
@@ -50,7 +53,7 @@ static void on_version(void *arg, const struct davy_version *version)
 		n->at[n->count++] = version->number;
 }
 
-/* As far back as it is the same without a gap. */
+/* Goes back as long as the rule is the same without a gap. */
 static int version_of_go_back(struct davy_db *db, const struct numbers *n, const char *rule,
 			      const char *now, size_t size, struct davy_version *ret_version)
 {

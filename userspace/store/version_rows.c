@@ -8,7 +8,7 @@
 
 #include "store/layer_text.h"
 
-#define SCHEMA 2 /* from then on there are versions */
+#define SCHEMA 2 /* older schemas have no versions */
 
 static const char select_rows[] =
 	"SELECT number, made_s, reason, evidence, text, pending FROM version "
@@ -113,7 +113,7 @@ int davy_version_row_last(struct davy_db *db, uint32_t *ret_number)
 	return err;
 }
 
-/* A statement about one number, in a transaction of the caller's. */
+/* Runs a statement about one number, in a transaction of the caller. */
 static int version_rows_change(struct davy_db *db, const char *sql, uint32_t number)
 {
 	sqlite3_stmt *s;

@@ -15,13 +15,13 @@
 #include "store/policy_file.h"
 #include "store/version_rows.h"
 
-/* The file as it stands. */
+/* The current file. */
 struct layer {
 	char path[PATH_MAX];
 	char *text;
 	size_t size;
 	enum davy_generated state;
-	uint32_t number; /* that its first line tells */
+	uint32_t number; /* from its first line */
 	const char *body;
 };
 
@@ -48,14 +48,14 @@ static bool has_text(const struct layer *l, const char *text)
 	       !memcmp(l->text, text, l->size);
 }
 
-/* Its text must be freed also on an error. */
+/* Its text must also be freed after an error. */
 static int versions_read_layer(struct davy_db *db, struct layer *l)
 {
 	int err = davy_root_path(l->path, sizeof(l->path), "%s/%s", db->dir, DAVY_POLICY_NAME);
 	ssize_t n;
 
 	l->state = DAVY_GENERATED_ABSENT;
-	l->text = calloc(1, DAVY_GENERATED_MAX + 1); /* so that a longer one is seen to be */
+	l->text = calloc(1, DAVY_GENERATED_MAX + 1); /* one byte more, to detect a longer text */
 	if (err || !l->text)
 		return err ? err : -ENOMEM;
 	n = davy_read_file(l->path, l->text, DAVY_GENERATED_MAX + 1);
@@ -63,7 +63,7 @@ static int versions_read_layer(struct davy_db *db, struct layer *l)
 		return n == -ENOENT ? 0 : (int)n;
 	l->size = (size_t)n;
 	l->state = davy_generated_judge(l->text, &l->number, &l->body);
-	if (strlen(l->text) != l->size) /* with a NUL in it: no text of ours */
+	if (strlen(l->text) != l->size) /* a text with a NUL is not davylamp's */
 		l->state = DAVY_GENERATED_EDITED;
 	return 0;
 }
@@ -92,7 +92,7 @@ static int next_number(struct davy_db *db, uint32_t *ret_number)
 	return err;
 }
 
-/* A file of ours that no version has. */
+/* Adopts a generated file that no version has. */
 static int adopt(struct davy_db *db, const struct layer *l)
 {
 	struct davy_version_row row = { .text = l->text };
@@ -109,7 +109,7 @@ static int adopt(struct davy_db *db, const struct layer *l)
 	return err ? err : DAVY_VERSIONS_ADOPTED;
 }
 
-/* A pending row happened if its text is in the file. */
+/* A pending row is settled if its text is in the file. */
 static int repair_pending(struct davy_db *db, const struct layer *l, int *repaired)
 {
 	struct davy_version_row row;
@@ -135,7 +135,7 @@ static int repair_pending(struct davy_db *db, const struct layer *l, int *repair
 	return err == -ENOENT ? 0 : err;
 }
 
-/* "newest" is NULL when there is no version. */
+/* "newest" is NULL if there is no version. */
 static int repair_file(struct davy_db *db, const struct layer *l, const char *newest)
 {
 	bool ours = l->state == DAVY_GENERATED_OURS, absent = l->state == DAVY_GENERATED_ABSENT;
@@ -154,7 +154,7 @@ static int repair_file(struct davy_db *db, const struct layer *l, const char *ne
 	return absent ? DAVY_VERSIONS_RESTORED : DAVY_VERSIONS_ASIDE;
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static int repair(struct davy_db *db)
 {
 	struct davy_version_row newest = { .text = NULL };
@@ -193,7 +193,7 @@ int davy_versions_repair(struct davy_db *db)
 	return err;
 }
 
-/* After a failed write: the rename may have been done, and only the sync behind it failed. */
+/* After a failed write: the rename may have happened, and only its sync failed. */
 static bool happened(struct davy_db *db, const char *text)
 {
 	struct layer l = { .text = NULL };
@@ -203,7 +203,7 @@ static bool happened(struct davy_db *db, const char *text)
 	return yes;
 }
 
-/* Row, file, row; what fails at the last is settled by the next repair. */
+/* Row, file, row; if the last step fails, the next repair settles the row. */
 static int make_it(struct davy_db *db, const struct layer *l, struct davy_version_row *row)
 {
 	int err;
@@ -222,7 +222,7 @@ static int make_it(struct davy_db *db, const struct layer *l, struct davy_versio
 	return (int)row->version.number;
 }
 
-/* Under the lock, repaired: "text" NULL: it is to be made of "body" and the next number. */
+/* The lock must be held, after a repair. "text" NULL: it is made of "body" and the next number. */
 static int versions_change(struct davy_db *db, struct davy_version_row *row, const char *text,
 			   const char *body)
 {
@@ -309,18 +309,17 @@ int davy_version_newest(struct davy_db *db)
 const char *davy_version_repair_text(int repair)
 {
 	static const char *const texts[] = {
-		[DAVY_VERSIONS_WHOLE] = "nothing was to be repaired",
+		[DAVY_VERSIONS_WHOLE] = "no repair was needed",
 		[DAVY_VERSIONS_SETTLED] =
 			"the last change was cut short after the file was written; "
 			"it counts",
 		[DAVY_VERSIONS_DROPPED] = "the last change was cut short before the file was "
 					  "written; it does not count",
 		[DAVY_VERSIONS_RESTORED] =
-			"the file was gone; written again from the newest version",
+			"the file was missing; written again from the newest version",
 		[DAVY_VERSIONS_ADOPTED] = "the file is no known version; taken as the newest",
-		[DAVY_VERSIONS_ASIDE] =
-			"the file was changed by hand; put aside as " DAVY_POLICY_NAME
-			".hand, the newest version stands",
+		[DAVY_VERSIONS_ASIDE] = "the file was changed by hand; renamed to " DAVY_POLICY_NAME
+					".hand, and replaced by the newest version",
 	};
 
 	return repair >= 0 && (size_t)repair < sizeof(texts) / sizeof(texts[0]) ? texts[repair]
