@@ -36,7 +36,7 @@ exec_option_checks() {
 	check "a device that is not there" exits 4 "$p" exec --device 0000:ff:1f.7 -- true
 	check "is named" says "--device '0000:ff:1f.7': no such GPU"
 	check "--gpu-only without a GPU starts nothing" exits 4 through "$p" --gpu-only -- true
-	check "and says why" says "nothing is started: no GPU is seen here, and --gpu-only refuses the CPU"
+	check "and says why" says "nothing is started: no GPU was found, and --gpu-only refuses the CPU"
 	check "--explain starts nothing" test -z "$(through "$p" --explain -- sh -c 'echo started >&2' 2>&1 | grep -x started)"
 	check "and tells each step" exits 0 through "$p" --explain -- llama-server -m x.gguf
 	check "the model" says "model: 'x.gguf' is unknown to the policy"
@@ -50,7 +50,7 @@ exec_option_checks() {
 	check "Ollama is told by variables" exits 0 through "$p" --dry-run --force-gpu vulkan -- ollama serve
 	check "of its own" says "would set: OLLAMA_LLM_LIBRARY=vulkan"
 	check "vLLM has one backend" exits 4 through "$p" --dry-run --force-cpu -- vllm serve x
-	check "which is said" says "vllm cannot be told to use cpu"
+	check "which is said" says "vllm has no option for cpu"
 	check "a program that is no engine is told by variables" exits 0 through "$p" --dry-run --backend cpu -- sleep 1
 	check "that hide every GPU" says "would set: CUDA_VISIBLE_DEVICES=-1"
 	check "and what that is worth" says "'sleep' is not a known engine"

@@ -171,7 +171,7 @@ static void an_unknown_model_gets_the_safe_set_until_it_has_lived(void **state)
 	q.lived_s = DAVY_CHOICE_KNOWN_S;
 	davy_choose(&q, &choice);
 	assert_int_equal(davy_effective_count(&choice.effective, DAVY_POLICY_UBATCH), 0);
-	assert_non_null(strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_YES), "has lived here for 1 h"));
+	assert_non_null(strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_YES), "has survived here for 1 h"));
 	q.lived_s--;
 	davy_choose(&q, &choice);
 	assert_true(choice.unknown);
@@ -189,7 +189,7 @@ static void every_step_has_its_evidence(void **state)
 	assert_string_equal(n->value->origin.rule->name, "intel-igpu-gpt-oss");
 	n = node(DAVY_STEP_BACKEND, DAVY_MARK_NO);
 	assert_non_null(n);
-	assert_string_equal(n->text, "vulkan: the rules leave it out");
+	assert_string_equal(n->text, "vulkan: the rules exclude it");
 	assert_string_equal(n->value->origin.rule->name, "intel-igpu-gpt-oss");
 	n = node(DAVY_STEP_CHOSEN, DAVY_MARK_YES);
 	assert_non_null(n);
@@ -351,7 +351,7 @@ static void gpu_only_and_prefer_gpu_order_what_the_rules_allow(void **state)
 	assert_non_null(strstr(text_of(DAVY_STEP_CHOSEN, DAVY_MARK_NO), "leaves only the CPU"));
 	memset(q.subject.device, 0, sizeof(q.subject.device));
 	davy_choose(&q, &choice);
-	assert_non_null(strstr(text_of(DAVY_STEP_CHOSEN, DAVY_MARK_NO), "no GPU is seen here"));
+	assert_non_null(strstr(text_of(DAVY_STEP_CHOSEN, DAVY_MARK_NO), "no GPU was found"));
 	load(NULL);
 }
 
@@ -380,7 +380,7 @@ static void an_engine_without_a_cpu_is_not_moved_there(void **state)
 	davy_choose(&q, &choice);
 	assert_true(choice.refused);
 	assert_string_equal(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO),
-			    "vllm cannot be told to use cpu");
+			    "vllm has no option for cpu");
 }
 
 /* Whatever a model is called, a line of text stays a line and JSON stays JSON. */

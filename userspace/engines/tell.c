@@ -121,7 +121,7 @@ int davy_engine_tell(const struct davy_engine_facts *facts, const struct davy_en
 	memset(e, 0, sizeof(*e));
 	if (t->backend != DAVY_BACKEND_UNKNOWN &&
 	    !(davy_engine_backends(facts->engine) & BIT(t->backend)))
-		return davy_environment_refuse(e, "%s cannot be told to use %s",
+		return davy_environment_refuse(e, "%s has no option for %s",
 					       facts->engine ? davy_engine_name(facts->engine)
 							     : "this program",
 					       davy_backend_name(t->backend));

@@ -7,19 +7,19 @@
 
 #include "policy/choice_tree.h"
 
-/* What is tried, in its order. */
+/* The candidates, in the order of the attempts. */
 struct candidates {
 	enum davy_backend at[DAVY_BACKEND_COUNT + 1];
 	size_t count;
 };
 
-/* "*" fits every model: it names none. */
+/* "*" matches every model: it names none. */
 static bool names_models(const char *patterns)
 {
 	return strspn(patterns, "*, \t") != strlen(patterns);
 }
 
-/* The first rule that names the model for such a device and engine, whatever the backend. */
+/* The first rule that names the model for such a device and engine, with any backend. */
 static void find_known(const struct davy_choice_question *q, struct davy_choice *c)
 {
 	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
@@ -56,7 +56,7 @@ static void choice_add(struct candidates *list, enum davy_backend backend)
 	list->at[list->count++] = backend;
 }
 
-/* The CPU goes to the end when a GPU is preferred, and out when nothing else will do. */
+/* Moves the CPU to the end if a GPU is preferred, removes it if a GPU is required. */
 static void order(const struct davy_choice_question *q, struct candidates *list)
 {
 	size_t kept = 0;
@@ -104,7 +104,7 @@ static bool engine_can(const struct davy_choice_question *q, enum davy_backend b
 {
 	if (q->can & 1u << backend)
 		return true;
-	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO, "%s cannot be told to use %s",
+	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO, "%s has no option for %s",
 			q->subject.engine ? davy_engine_name(q->subject.engine) : "this program",
 			davy_backend_name(backend));
 	davy_choice_about(c, backend, NULL);
@@ -112,8 +112,8 @@ static bool engine_can(const struct davy_choice_question *q, enum davy_backend b
 }
 
 /*
- * Rules name several backends of a GPU, and what the engine was built with is not known: the first
- * is what it takes by itself, another would have to be insisted on, and may not be there.
+ * The rules name several backends of a GPU, and the engine's backends are unknown: it takes the
+ * first by default. Another one would have to be forced, and may be missing.
  */
 static bool choice_is_there(const struct davy_choice_question *q, const struct candidates *list,
 			    enum davy_backend backend, struct davy_choice *c)
@@ -127,7 +127,7 @@ static bool choice_is_there(const struct davy_choice_question *q, const struct c
 	if (list->at[at] == backend)
 		return true;
 	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO,
-			"whether the engine has %s is not known; --backend %s would insist",
+			"it is unknown whether the engine has %s; --backend %s would force it",
 			davy_backend_name(backend), davy_backend_name(backend));
 	davy_choice_about(c, backend, NULL);
 	return false;
@@ -140,7 +140,7 @@ static const struct davy_policy_value *against_why(const struct davy_choice *c)
 	return warn->origin.rule ? warn : &c->before.value[DAVY_POLICY_BACKENDS];
 }
 
-/* Candidates of the rules are never against them: only who insists meets this. */
+/* Rules never exclude their own candidates: this applies only to a forced backend. */
 static void heed_rules(const struct davy_choice_question *q, enum davy_backend backend,
 		       struct davy_choice *c)
 {
@@ -151,7 +151,7 @@ static void heed_rules(const struct davy_choice_question *q, enum davy_backend b
 	    davy_effective_allows(&c->before, backend))
 		return;
 	if (backend == DAVY_BACKEND_CPU)
-		return; /* slower, and never worse */
+		return; /* slower, but it works */
 	davy_choice_add(c, 1, DAVY_STEP_RULES, DAVY_MARK_WARN, "%s is known to fail here%s%s",
 			davy_backend_name(backend), warns ? ": " : "", warns ? why->text : "");
 	davy_choice_about(c, backend, &c->before.value[DAVY_POLICY_BACKENDS]);
@@ -183,7 +183,7 @@ static bool breaker_allows(const struct davy_choice_question *q, enum davy_backe
 	return !open || forced(q, backend);
 }
 
-/* A backend beside it that an engine without an order may take, and whose breaker is open. */
+/* Another backend that the engine may take without an option, and whose breaker is open. */
 static enum davy_backend open_beside(const struct davy_choice_question *q,
 				     const struct davy_choice *c, enum davy_backend backend)
 {
@@ -198,7 +198,7 @@ static enum davy_backend open_beside(const struct davy_choice_question *q,
 	return DAVY_BACKEND_UNKNOWN;
 }
 
-/* Which backends the engine has is not known, so that it can be given no order. */
+/* The backends of the engine are unknown, so that no option can select one. */
 static bool order_is_possible(const struct davy_choice_question *q, enum davy_backend backend,
 			      struct davy_choice *c)
 {
@@ -208,7 +208,7 @@ static bool order_is_possible(const struct davy_choice_question *q, enum davy_ba
 		return true;
 	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO,
 			"the engine may take %s instead, which is open-circuit for model '%s'; "
-			"--backend %s would insist",
+			"--backend %s would force it",
 			davy_backend_name(other), q->subject.model, davy_backend_name(backend));
 	davy_choice_about(c, backend, NULL);
 	return false;
@@ -231,7 +231,7 @@ static bool memory_allows(const struct davy_choice_question *q, enum davy_backen
 	return mark != DAVY_MARK_NO;
 }
 
-/* Everything that stands against it is told, and not the first alone. */
+/* Reports all objections, not only the first. */
 static bool try_one(const struct davy_choice_question *q, const struct candidates *list,
 		    enum davy_backend backend, struct davy_choice *c)
 {
@@ -252,7 +252,7 @@ static bool try_one(const struct davy_choice_question *q, const struct candidate
 	return good;
 }
 
-/* Those of a GPU that the rules leave out, so that nobody wonders. */
+/* Reports the backends of a GPU that the rules exclude. */
 static void tell_left_out(const struct davy_choice_question *q, const struct candidates *list,
 			  struct davy_choice *c)
 {
@@ -268,7 +268,7 @@ static void tell_left_out(const struct davy_choice_question *q, const struct can
 			listed |= list->at[j] == backend;
 		if (listed)
 			continue;
-		davy_choice_add(c, 0, DAVY_STEP_BACKEND, DAVY_MARK_NO, "%s: the rules leave it out",
+		davy_choice_add(c, 0, DAVY_STEP_BACKEND, DAVY_MARK_NO, "%s: the rules exclude it",
 				davy_backend_name(backend));
 		davy_choice_about(c, backend, &c->before.value[DAVY_POLICY_BACKENDS]);
 	}
@@ -284,16 +284,15 @@ static void choice_refuse(const struct davy_choice_question *q, const struct can
 			"nothing is started: the policy leaves only the CPU, and --gpu-only "
 			"refuses it");
 	else if (!list->count)
-		davy_choice_add(
-			c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
-			"nothing is started: none of the backends that may be used is there");
+		davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
+				"nothing is started: none of the permitted backends is available");
 	else
 		davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
 				"nothing is started: no backend is left%s",
 				q->gpu_only ? " of a GPU, and --gpu-only refuses the CPU" : "");
 }
 
-/* The settings are those for what was chosen, whatever the rules would have chosen. */
+/* The settings are those for the chosen backend, even if the rules prefer another. */
 static void choice_settle(const struct davy_choice_question *q, enum davy_backend backend,
 			  struct davy_choice *c)
 {
@@ -309,10 +308,10 @@ static void choice_settle(const struct davy_choice_question *q, enum davy_backen
 		    (q->want == DAVY_WANT_AUTO && ordered && q->subject.available);
 	c->backend = backend;
 	if (q->want == DAVY_WANT_AUTO && !ordered && backend != DAVY_BACKEND_CPU)
-		c->backend = DAVY_BACKEND_UNKNOWN; /* no order: the engine decides */
+		c->backend = DAVY_BACKEND_UNKNOWN; /* no option: the engine decides */
 	davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_YES, "%s%s", davy_backend_name(backend),
 			c->backend == DAVY_BACKEND_UNKNOWN
-				? ", as the engine itself would: it is not told"
+				? ", the engine's own choice: no option is passed"
 				: "");
 	davy_choice_about(c, backend, by_rules ? &c->before.value[DAVY_POLICY_BACKENDS] : NULL);
 	davy_choice_settings(c);
@@ -324,7 +323,7 @@ static bool no_gpu_for(const struct davy_choice_question *q, struct davy_choice 
 		return false;
 	c->refused = true;
 	davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
-			"nothing is started: no GPU is seen here, and --gpu-only refuses the CPU");
+			"nothing is started: no GPU was found, and --gpu-only refuses the CPU");
 	return true;
 }
 

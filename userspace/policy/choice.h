@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On which backend a command is to be started, and why: one pure function from what is known (who,
- * what was asked, the rules, what was learned, what is free) to a decision with its tree. No file,
- * clock or heap. The tree is what 'davylamp exec --explain' prints.
+ * The backend on which a command is started, and the reason: one pure function from facts (subject,
+ * options, rules, breakers, free memory) to a decision with its tree. No file, clock or heap.
+ * 'davylamp exec --explain' prints the tree.
  */
 #ifndef DAVY_CHOICE_H
 #define DAVY_CHOICE_H
@@ -12,35 +12,35 @@
 
 #define DAVY_CHOICE_TEXT    448
 #define DAVY_CHOICE_NODES   128
-#define DAVY_CHOICE_KNOWN_S 3600 /* who has lived so long is known */
+#define DAVY_CHOICE_KNOWN_S 3600 /* a model that has survived so long is known */
 
 enum davy_want {
-	DAVY_WANT_AUTO = 0,    /* by the rules and what was learned */
-	DAVY_WANT_COMMAND = 1, /* the command names it: rules warn, an open breaker beats it */
-	DAVY_WANT_BACKEND = 2, /* --backend: rules and breakers warn, what cannot fit is refused */
-	DAVY_WANT_FORCE = 3,   /* --force-cpu, --force-gpu: all of it warns */
+	DAVY_WANT_AUTO = 0,    /* by rules and breakers */
+	DAVY_WANT_COMMAND = 1, /* in the command: rules warn, an open breaker refuses */
+	DAVY_WANT_BACKEND = 2, /* --backend: rules and breakers warn, no fit refuses */
+	DAVY_WANT_FORCE = 3,   /* --force-cpu, --force-gpu: every objection is a warning */
 };
 
-/* What was learned against a backend with this model. */
+/* A breaker of a backend with this model. */
 struct davy_choice_breaker {
-	int64_t until_s; /* 0: nothing, or over */
+	int64_t until_s; /* 0: closed, or expired */
 	const char *device;
 	const char *because;
 };
 
 struct davy_choice_question {
 	const struct davy_policy_set *set;
-	struct davy_policy_subject subject; /* "backend", "forced" and "known" are filled in here */
+	struct davy_policy_subject subject; /* "backend", "forced" and "known" are set here */
 	enum davy_want want;
-	enum davy_backend wanted; /* but with AUTO */
-	bool prefer_gpu;	  /* the CPU is tried last, whatever the rules' order */
-	bool gpu_only;		  /* and then not at all */
-	uint32_t can;		  /* bit 1 << backend: the engine can be told to use it */
-	uint64_t lived_s;	  /* that the model has lived here, by the ledger */
+	enum davy_backend wanted; /* except with AUTO */
+	bool prefer_gpu;	  /* try the CPU last, whatever the rules' order */
+	bool gpu_only;		  /* and do not use it at all */
+	uint32_t can;		  /* bit 1 << backend: the engine has an option for it */
+	uint64_t lived_s;	  /* survival of the model here, from the ledger */
 	int64_t now_s;
 	struct davy_choice_breaker breaker[DAVY_BACKEND_COUNT];
 	struct davy_fit_question fit;
-	const char *fit_unknown; /* why the model's size is not known; NULL: it is */
+	const char *fit_unknown; /* why the size of the model is unknown; NULL: it is known */
 };
 
 enum davy_choice_mark {
@@ -51,13 +51,13 @@ enum davy_choice_mark {
 	DAVY_MARK_COUNT = 4,
 };
 
-/* What a node is about. */
+/* The subject of a node. */
 enum davy_choice_step {
 	DAVY_STEP_DEVICE = 0,
 	DAVY_STEP_MODEL,
 	DAVY_STEP_ASKED,
 	DAVY_STEP_RULES,
-	DAVY_STEP_BACKEND, /* one that is tried; below it: */
+	DAVY_STEP_BACKEND, /* a candidate; below it: */
 	DAVY_STEP_ENGINE,
 	DAVY_STEP_BREAKER,
 	DAVY_STEP_MEMORY,
@@ -67,28 +67,28 @@ enum davy_choice_step {
 };
 
 struct davy_choice_node {
-	uint8_t depth; /* 0, or 1: below the last of depth 0 */
+	uint8_t depth; /* 0, or 1: below the last node of depth 0 */
 	enum davy_choice_step step;
 	enum davy_choice_mark mark;
-	enum davy_backend backend;	       /* of BACKEND, CHOSEN and what is below */
-	const struct davy_policy_value *value; /* its evidence: a rule; NULL */
-	char text[DAVY_CHOICE_TEXT];	       /* may hold what outsiders named: not safe to show */
+	enum davy_backend backend;	       /* of BACKEND, CHOSEN and the nodes below */
+	const struct davy_policy_value *value; /* the rule on which it is based, or NULL */
+	char text[DAVY_CHOICE_TEXT];	       /* untrusted names: sanitize it before printing */
 };
 
 struct davy_choice {
-	bool refused;			 /* nothing may be started; the last CHOSEN says why */
-	enum davy_backend backend;	 /* UNKNOWN: as the command says */
-	bool unknown;			 /* nothing is known of the model that is named */
-	bool pinned;			 /* it is to be that very one: the engine is to be told */
+	bool refused;			 /* nothing is started; the last CHOSEN has the reason */
+	enum davy_backend backend;	 /* UNKNOWN: according to the command */
+	bool unknown;			 /* the policy does not know the named model */
+	bool pinned;			 /* the engine must get an option for this backend */
 	struct davy_effective effective; /* settings for it */
-	struct davy_effective before;	 /* of the rules alone: "backends" is their list */
+	struct davy_effective before;	 /* by the rules alone: "backends" is their list */
 	struct davy_policy_value known;	 /* the rule that names the model */
 	size_t node_count;
-	uint32_t left_out; /* nodes that found no room */
+	uint32_t left_out; /* number of nodes without room */
 	struct davy_choice_node node[DAVY_CHOICE_NODES];
 };
 
-/* The question and its set outlive the choice. Nodes point into both: a choice is not copied. */
+/* The question and its set must outlive the choice. Nodes point into both: do not copy a choice. */
 void davy_choose(const struct davy_choice_question *question, struct davy_choice *ret_choice);
 
 const char *davy_choice_step_name(enum davy_choice_step step);

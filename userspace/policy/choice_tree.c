@@ -81,7 +81,7 @@ static void tell_device(const struct davy_choice_question *q, struct davy_choice
 				facts[0] ? ": " : "", facts);
 	else
 		davy_choice_add(c, 0, DAVY_STEP_DEVICE, DAVY_MARK_TOLD,
-				"no GPU is seen here; what the engine finds is its own choice");
+				"no GPU was found; the engine chooses a device itself");
 }
 
 static void tell_model(const struct davy_choice_question *q, struct davy_choice *c)
@@ -90,21 +90,21 @@ static void tell_model(const struct davy_choice_question *q, struct davy_choice 
 
 	if (!s->model[0]) {
 		davy_choice_add(c, 0, DAVY_STEP_MODEL, DAVY_MARK_TOLD,
-				"none is named; rules of models do not count (--model NAME)");
+				"none is named; rules for models do not apply (--model NAME)");
 		return;
 	}
 	if (c->known.origin.rule) {
-		davy_choice_add(c, 0, DAVY_STEP_MODEL, DAVY_MARK_YES, "'%s' is known to the policy",
+		davy_choice_add(c, 0, DAVY_STEP_MODEL, DAVY_MARK_YES, "the policy knows '%s'",
 				s->model);
 		davy_choice_about(c, DAVY_BACKEND_UNKNOWN, &c->known);
 	} else if (s->known == DAVY_KNOWN_YES) {
 		davy_choice_add(c, 0, DAVY_STEP_MODEL, DAVY_MARK_YES,
-				"'%s' has lived here for %llu h, by the ledger", s->model,
+				"'%s' has survived here for %llu h, by the ledger", s->model,
 				(unsigned long long)(q->lived_s / 3600));
 	} else {
 		davy_choice_add(
 			c, 0, DAVY_STEP_MODEL, DAVY_MARK_TOLD,
-			"'%s' is unknown to the policy: it starts with the safe set, and is "
+			"'%s' is unknown to the policy: it starts with the safe settings, and is "
 			"watched",
 			s->model);
 	}
@@ -140,7 +140,7 @@ static void tell_rules(struct davy_choice *c)
 		davy_choice_add(c, 0, DAVY_STEP_RULES, DAVY_MARK_TOLD, "backends in this order: %s",
 				v->text);
 	else
-		davy_choice_add(c, 0, DAVY_STEP_RULES, DAVY_MARK_TOLD, "none speaks of backends");
+		davy_choice_add(c, 0, DAVY_STEP_RULES, DAVY_MARK_TOLD, "none sets backends");
 	davy_choice_about(c, DAVY_BACKEND_UNKNOWN, v);
 }
 
@@ -162,9 +162,9 @@ void davy_choice_memory(const struct davy_choice_question *q, const struct davy_
 				    : "on the device";
 
 	if (f->verdict == DAVY_FIT_NOT_KNOWN) {
-		davy_choice_add(c, 1, DAVY_STEP_MEMORY, DAVY_MARK_TOLD, "not judged: %s",
+		davy_choice_add(c, 1, DAVY_STEP_MEMORY, DAVY_MARK_TOLD, "not checked: %s",
 				q->fit_unknown ? q->fit_unknown
-					       : "how much is free there is not told");
+					       : "the free memory there is unknown");
 		return;
 	}
 	davy_bytes_text(f->device_bytes, device, sizeof(device));

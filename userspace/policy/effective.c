@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Layers come in their order, rules in that of their file: what comes later wins, but for pins. */
+/* Layers and their rules are applied in order: later ones take precedence, except over pins. */
 static void effective_place(struct davy_policy_value *slot, const struct davy_policy_value *now)
 {
 	if (slot->origin.pinned && slot->origin.layer != now->origin.layer)
@@ -91,7 +91,7 @@ static void effective_choose(const struct davy_policy_subject *s, struct davy_ef
 		e->backend = e->backends[0];
 }
 
-/* What a later layer has emptied is not set by the policy. */
+/* A value that a later layer has emptied is not set by the policy. */
 static void drop_emptied(struct davy_effective *e)
 {
 	size_t kept = 0;

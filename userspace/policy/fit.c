@@ -13,7 +13,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What of "bytes" lies on the device: its layers' share; the output is one layer more. */
+/* The part of "bytes" on the device: the share of its layers; the output counts as one layer. */
 static uint64_t fit_share(const struct davy_fit_question *q, uint64_t bytes)
 {
 	uint64_t all = (uint64_t)q->layers + 1, part;
@@ -36,7 +36,7 @@ static void on_cpu(const struct davy_fit_question *q, uint64_t bytes, struct dav
 		f->verdict = q->memory_max <= q->host_free ? DAVY_FIT_LIMIT : DAVY_FIT_HOST;
 }
 
-/* The rest of what the device takes; a limit bounds it, for it is the process's own. */
+/* The part that is not on the device; the limit of the process bounds it. */
 static bool rest_fits(const struct davy_fit_question *q, struct davy_fit *f)
 {
 	uint64_t room = q->host_free;

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a model can find room at all: what it takes at least against what is free. An estimate
- * that errs towards "it fits": buffers of a computation are not counted. Pure.
+ * Whether a model can fit at all: its least size against the free memory. The estimate errs towards
+ * "it fits": compute buffers are not counted. Pure.
  */
 #ifndef DAVY_FIT_H
 #define DAVY_FIT_H
 
 #include "core/event/types.h"
 
-#define DAVY_FIT_UNKNOWN UINT64_MAX /* of what is free */
+#define DAVY_FIT_UNKNOWN UINT64_MAX /* of the free memory */
 
 struct davy_fit_question {
-	uint64_t weight_bytes; /* 0: not known, and nothing is judged */
+	uint64_t weight_bytes; /* 0: unknown, and no verdict */
 	uint64_t cache_bytes;  /* at least */
-	uint32_t layers;       /* 0: not known */
-	int32_t gpu_layers;    /* DAVY_LAYERS_AUTO, DAVY_LAYERS_ALL, or so many */
-	bool adapts;	       /* it places as many layers on the GPU as find room */
-	bool shared;	       /* the GPU's memory is the host's */
+	uint32_t layers;       /* 0: unknown */
+	int32_t gpu_layers;    /* DAVY_LAYERS_AUTO, DAVY_LAYERS_ALL, or a number */
+	bool adapts;	       /* it places as many layers on the GPU as fit */
+	bool shared;	       /* the GPU uses the host's memory */
 	uint64_t device_free;
 	uint64_t host_free;
-	uint64_t memory_max; /* a limit of the process's own memory; DAVY_FIT_UNKNOWN: none */
+	uint64_t memory_max; /* memory limit of the process; DAVY_FIT_UNKNOWN: none */
 };
 
 enum davy_fit_verdict {
-	DAVY_FIT_NOT_KNOWN = 0, /* the model, or what is free */
+	DAVY_FIT_NOT_KNOWN = 0, /* the model's size or the free memory is unknown */
 	DAVY_FIT_FITS = 1,
-	DAVY_FIT_PARTLY = 2, /* some layers will be computed by the CPU */
+	DAVY_FIT_PARTLY = 2, /* the CPU will compute some of the layers */
 	DAVY_FIT_DEVICE = 3, /* not on the device */
 	DAVY_FIT_HOST = 4,   /* not in the host's memory */
 	DAVY_FIT_LIMIT = 5,  /* not within the limit */
@@ -33,15 +33,15 @@ enum davy_fit_verdict {
 
 struct davy_fit {
 	enum davy_fit_verdict verdict;
-	uint64_t device_bytes; /* that it takes at least */
+	uint64_t device_bytes; /* least size of the model */
 	uint64_t host_bytes;
-	uint64_t free_bytes; /* of what it does not fit into, or fits */
+	uint64_t free_bytes; /* of the memory that was compared */
 };
 
 void davy_fit_judge(const struct davy_fit_question *question, enum davy_backend backend,
 		    struct davy_fit *ret_fit);
 
-/* Whether that verdict stands against a start. */
+/* Whether the verdict forbids a start. */
 bool davy_fit_refuses(const struct davy_fit *fit);
 
 #endif

@@ -20,7 +20,7 @@ static const char *condition(const struct davy_policy_layer *layer, const struct
 	return davy_policy_text(layer, rule->condition[which].text);
 }
 
-/* As the agent itself would write it: with its rules of a device that has no address none. */
+/* Like the agent's own rules: for a device without an address there are none. */
 static bool is_about(const struct davy_policy_layer *layer, const struct davy_rule *rule,
 		     const char *device, const char *model)
 {

@@ -8,7 +8,7 @@ static char folded(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* '*' stands for any letters. Goes back to the last one only: at most the product of both. */
+/* '*' matches any letters. Backtracks only to the last one: at most the product of both lengths. */
 static bool glob(const char *pattern, size_t pattern_len, const char *text, size_t len)
 {
 	size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
@@ -32,7 +32,7 @@ static bool glob(const char *pattern, size_t pattern_len, const char *text, size
 	return p == pattern_len;
 }
 
-/* The next word of "a, b", without blanks around it; *at moves on. */
+/* The next word of "a, b", without surrounding blanks; advances *at. */
 static const char *next_word(const char **at, size_t *ret_len)
 {
 	const char *word = *at + strspn(*at, " \t,");
@@ -63,7 +63,7 @@ bool davy_pattern_fits(const char *patterns, const char *text)
 	return one_fits(patterns, text, strlen(text));
 }
 
-/* A device has several firmwares; one of them is enough. */
+/* A device has several firmwares; one match suffices. */
 static bool firmware_fits(const char *patterns, const char *firmware)
 {
 	const char *entry;
@@ -75,7 +75,7 @@ static bool firmware_fits(const char *patterns, const char *firmware)
 	return false;
 }
 
-/* A runner of Ollama's is told by its daemon, so what is said of that is meant for it too. */
+/* A runner of Ollama is configured by its daemon, so rules for the daemon apply to it too. */
 static bool engine_fits(const char *patterns, enum davy_engine engine)
 {
 	if (engine == DAVY_ENGINE_NONE)

@@ -47,8 +47,10 @@ static const char *const vendor_names[] = { "amd", "intel", "nvidia" };
 static const char *const kind_names[] = { "igpu", "dgpu" };
 static const char *const known_names[] = { "no", "yes" };
 
-/* In the order of their age; gen12 is Xe-LP, xe-hpg Alchemist, xe-lpg Meteor and Arrow Lake, xe2
- * Lunar Lake and Battlemage. */
+/*
+ * By age; gen12 is Xe-LP, xe-hpg Alchemist, xe-lpg Meteor and Arrow Lake, xe2 Lunar Lake and
+ * Battlemage.
+ */
 static const char *const generation_names[] = { "gen7",	  "gen8",   "gen9", "gen11", "gen12",
 						"xe-hpg", "xe-lpg", "xe2",  "xe3" };
 
@@ -141,7 +143,7 @@ const char *davy_policy_text(const struct davy_policy_layer *layer, uint32_t at)
 	return layer->text + at;
 }
 
-/* Also an empty one gets a place of its own, so that it is not what is not there. */
+/* An empty text gets a place too, so that it differs from a missing one. */
 static int rule_keep(struct davy_policy_layer *layer, const char *text, uint32_t *ret_at)
 {
 	size_t size = strlen(text) + 1;
@@ -240,7 +242,7 @@ int davy_rule_set_count(struct davy_policy_layer *layer, struct davy_rule *rule,
 	return davy_rule_set(layer, rule, key, NULL, text, count);
 }
 
-/* Cut between characters, and without what would begin a comment. */
+/* Cut between characters, and without signs that would begin a comment. */
 static int keep_said(struct davy_policy_layer *layer, const char *text, uint32_t *ret_at)
 {
 	char said[DAVY_RULE_TEXT_LEN];

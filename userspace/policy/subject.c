@@ -60,7 +60,7 @@ void davy_subject_intel(struct davy_policy_subject *s, uint32_t pci_id)
 	}
 }
 
-/* GPUs within a processor: these names belong to no card. */
+/* GPUs integrated in a processor: no card has these names. */
 static const char apus[] = "gfx902, gfx909, gfx90c, gfx1013, gfx1033, gfx1035, gfx1036, gfx1037, "
 			   "gfx1103, gfx1150, gfx1151, gfx1152, gfx1153";
 

@@ -50,7 +50,7 @@ enum davy_backend davy_policy_backend(const struct davy_effective *e, uint32_t a
 	const uint32_t gpus = available & ~(1u << DAVY_BACKEND_CPU);
 
 	if (available && !gpus)
-		return DAVY_BACKEND_UNKNOWN; /* it has nothing to choose */
+		return DAVY_BACKEND_UNKNOWN; /* there is only one choice */
 	for (size_t i = 0; i < e->backend_count; i++) {
 		enum davy_backend first = e->backends[i];
 

@@ -4,7 +4,7 @@
 
 #define SHOWN (4 * DAVY_CHOICE_TEXT)
 
-/* Whether a node before it has told the rule with its reason. */
+/* Whether an earlier node has printed the rule with its reason. */
 static bool choice_text_told(const struct davy_choice *c, size_t before)
 {
 	const struct davy_rule *rule = c->node[before].value->origin.rule;
@@ -55,5 +55,5 @@ void davy_choice_print(FILE *out, const struct davy_choice *c)
 						 choice_text_told(c, i));
 	}
 	if (c->left_out)
-		fprintf(out, "%u more found no room\n", c->left_out);
+		fprintf(out, "%u more entries had no room\n", c->left_out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tree of a decision on a backend, for people and as JSON. */
+/* The tree of a backend decision, as text and as JSON. */
 #ifndef DAVY_CHOICE_TEXT_H
 #define DAVY_CHOICE_TEXT_H
 
@@ -8,13 +8,13 @@
 
 #include "policy/choice.h"
 
-/* A line for each node, and below it the rule that it rests on. */
+/* Prints a line for each node, and below it the rule on which it is based. */
 void davy_choice_print(FILE *out, const struct davy_choice *choice);
 
 /* {"backend", "refused", "pinned", "unknown", "tree": [{..., "below": [...]}]}; a new reference. */
 json_t *davy_choice_json(const struct davy_choice *choice);
 
-/* A rule as the evidence of something: key, value, layer, file, line, rule, because, ... */
+/* A rule as evidence: key, value, layer, file, line, rule, because, ... */
 json_t *davy_policy_value_json(const struct davy_policy_value *value);
 
 #endif

@@ -43,7 +43,7 @@ static bool field_shown(const struct davy_event *ev, const struct davy_field *f)
 					  : davy_field_number(ev, f, 0) != 0;
 }
 
-/* Values that stand for none. */
+/* Values that mean: none. */
 static void amend_fields(json_t *o, const struct davy_event *ev)
 {
 	if (ev->kind == DAVY_EV_CONFIG_FOR && ev->config_for.config.value == DAVY_OVERRIDE_REMOVED)

@@ -47,9 +47,9 @@ static bool process_text(const struct davy_event *ev, char *buf, size_t size)
 static bool event_text_act_text(const struct davy_event *ev, char *buf, size_t size)
 {
 	static const char *const stages[DAVY_ACT_STAGE_COUNT] = {
-		[DAVY_ACT_STOPPED] = "the old process is gone",
+		[DAVY_ACT_STOPPED] = "the old process has exited",
 		[DAVY_ACT_STARTED] = "the new process runs",
-		[DAVY_ACT_SERVING] = "the new process gave a token",
+		[DAVY_ACT_SERVING] = "the new process generated a token",
 		[DAVY_ACT_FAILED] = "failed",
 		[DAVY_ACT_HELD] = "held",
 		[DAVY_ACT_RELEASED] = "released",
@@ -70,7 +70,7 @@ static bool probe_text(const struct davy_ev_probe *p, char *buf, size_t size)
 	return true;
 }
 
-/* Rare facts only: what comes in storms is for the hazards to tell. */
+/* Rare facts only: hazards report the frequent ones. */
 static bool fact_text(const struct davy_event *ev, char *buf, size_t size)
 {
 	const struct davy_ev_fact *f = &ev->fact;
@@ -122,7 +122,7 @@ static bool log_text(const struct davy_event *ev, char *buf, size_t size)
 	return true;
 }
 
-/* Migrations and page faults come in thousands: they are for the hazards. */
+/* Migrations and page faults come in thousands: hazards report them. */
 static bool kfd_text(const struct davy_event *ev, char *buf, size_t size)
 {
 	const struct davy_ev_kfd *k = &ev->kfd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Events as people and programs read them; ticks and graph samples are not shown. */
+/* Events as text and as JSON; ticks and graph samples are not shown. */
 #ifndef DAVY_EVENT_TEXT_H
 #define DAVY_EVENT_TEXT_H
 
@@ -7,10 +7,10 @@
 
 #define DAVY_EVENT_TEXT_SIZE 512
 
-/* False when the event is not worth a line. */
+/* False: the event is not shown. */
 bool davy_event_text(const struct davy_event *ev, char *buf, size_t size);
 
-/* One JSON object, malloc'ed; NULL when the event is not shown or memory is out. */
+/* One JSON object, malloc'ed; NULL: the event is not shown, or out of memory. */
 char *davy_event_json(const struct davy_event *ev);
 
 #endif

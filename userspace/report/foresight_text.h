@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was foreseen, as programs read it and as a table for people. */
+/* The counters of foresight, as JSON and as a table. */
 #ifndef DAVY_FORESIGHT_TEXT_H
 #define DAVY_FORESIGHT_TEXT_H
 
@@ -9,14 +9,14 @@
 #include "core/score/foresight.h"
 
 /*
- * {"failures", "foreseen", "missed", "classes": {NAME: {...}}, "hazards": {NAME: {...}}}; only
- * those that have something. A new reference, NULL when memory is out.
+ * {"failures", "foreseen", "missed", "classes": {NAME: {...}}, "hazards": {NAME: {...}}}, without
+ * empty ones. A new reference, NULL: out of memory.
  */
 json_t *davy_foresight_json(const struct davy_foresight *f);
 
 /*
- * The same as a table, with a line above it that says of when ("": none); nothing when there is
- * nothing. Takes any JSON.
+ * The same as a table, with a title line for the period ("": none); without counts nothing. Accepts
+ * any JSON.
  */
 void davy_foresight_print(FILE *out, const char *when, const json_t *foresight);
 

@@ -82,7 +82,7 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	char reason[320];
 
 	davy_reason_text(p, reason, sizeof(reason));
-	/* Readers of the decisions know the number of an undone action under this name. */
+	/* This name carries the number of the undone action for readers of decisions. */
 	json_object_set_new(o, "level", json_integer(p->undone ? p->undone : p->level));
 	json_object_set_new(o, "observed", json_integer((json_int_t)p->observed));
 	json_object_set_new(o, "threshold", json_integer((json_int_t)p->threshold));
@@ -98,7 +98,7 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	json_object_set_new(o, "evidence", evidence(p));
 }
 
-/* What is to be done, as far as the action has a measure. */
+/* What the action does, if it has a measure. */
 static void add_deed(json_t *o, const struct davy_plan *p)
 {
 	json_t *knobs = json_object();

@@ -17,7 +17,7 @@ static void who(const struct davy_plan *p, bool where, char *buf, size_t size)
 	davy_text_safe(comm, sizeof(comm), p->comm[0] ? p->comm : "process");
 	davy_text_safe(device, sizeof(device), p->device);
 	davy_text_shown(model, sizeof(model), p->model);
-	if (!p->pid && !p->comm[0]) { /* of the device, or of the host: nobody's */
+	if (!p->pid && !p->comm[0]) { /* of the device or of the host: no process */
 		snprintf(buf, size, "%s", device[0] ? device : "host");
 		return;
 	}
@@ -105,7 +105,7 @@ static void knobs_text(const struct davy_knobs *k, char *buf, size_t size)
 	}
 }
 
-/* The measure of an action, as " to ..."; each leaves "buf" empty where the plan has none. */
+/* The measure of an action, as " to ..."; each function leaves "buf" empty if the plan has none. */
 static void undo_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	const char *undone = davy_action_name((enum davy_action)p->undone);
@@ -154,7 +154,7 @@ static void switch_text(const struct davy_plan *p, char *buf, size_t size)
 		snprintf(buf, size, " to %s", davy_backend_name(p->to_backend));
 }
 
-/* NULL: the action's name says it all. */
+/* NULL: the name of the action suffices. */
 static void (*const measure_text[DAVY_ACTION_COUNT])(const struct davy_plan *p, char *buf,
 						     size_t size) = {
 	[DAVY_ACTION_UNDO] = undo_text,	  [DAVY_ACTION_SHRINK] = shrink_text,
@@ -162,7 +162,7 @@ static void (*const measure_text[DAVY_ACTION_COUNT])(const struct davy_plan *p, 
 	[DAVY_ACTION_CAP] = cap_text,	  [DAVY_ACTION_SWITCH] = switch_text,
 };
 
-/* Which lesser action came before it, and why that was not all. */
+/* The lesser action before it, and why that was not enough. */
 static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	buf[0] = 0;

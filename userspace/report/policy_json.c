@@ -3,7 +3,7 @@
 
 #include "lib/text.h"
 
-#define SHOWN 768 /* of a text of a rule, made safe */
+#define SHOWN 768 /* of a sanitized text of a rule */
 
 static void policy_json_set_text(json_t *o, const char *key, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the backend policy says of one subject, as JSON: every value with where it comes from. */
+/* The backend policy for one subject, as JSON: every value with its origin. */
 #ifndef DAVY_POLICY_JSON_H
 #define DAVY_POLICY_JSON_H
 
@@ -7,7 +7,7 @@
 
 #include "policy/effective.h"
 
-/* Whom it is about, what follows, and "values": a list of the values that a rule says. */
+/* The subject, the results, and "values": a list of the values that rules set. */
 json_t *davy_policy_json(const struct davy_policy_subject *subject,
 			 const struct davy_effective *effective);
 

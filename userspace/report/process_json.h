@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A process as an object: for the event that told of it, and for the status. */
+/* A process as an object: for its event, and for the status. */
 #ifndef DAVY_PROCESS_JSON_H
 #define DAVY_PROCESS_JSON_H
 
@@ -7,7 +7,7 @@
 
 #include "core/event/event.h"
 
-/* A new object of the caller's; what is not known of an engine is left out. */
+/* A new object, owned by the caller; unknown members of an engine are omitted. */
 json_t *davy_process_json(const struct davy_ev_process *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why a plan was made: what its hazard says was observed, and what else is known of it. */
+/* The reason of a plan: what its hazard has observed, and other known facts. */
 #include "report/plan_text.h"
 
 #include <ctype.h>
@@ -69,7 +69,7 @@ static void reason_failure(const struct davy_plan *p, char *buf, size_t size)
 		 p->device, lead, davy_hazard_name(p->hazard));
 }
 
-/* Plans for which nothing is observed any more; false: it is another. */
+/* For plans without an observation; false: it is another plan. */
 static bool reason_quiet(const struct davy_plan *p, char *buf, size_t size)
 {
 	char quiet[32];
@@ -92,7 +92,7 @@ struct text {
 };
 
 static __attribute__((format(printf, 2, 3))) void reason_say(struct davy_clause *c,
-							      const char *format, ...)
+							     const char *format, ...)
 {
 	struct text *text = (struct text *)c;
 	size_t used = strlen(text->buf);
@@ -134,7 +134,7 @@ static void reason_of(const struct davy_plan *p, char *buf, size_t size)
 		davy_hazard_reason(p, &text.clause);
 }
 
-/* A reader who knows the device's clients by their numbers sees at once who it was. */
+/* For a reader who knows the device's clients by their numbers. */
 static void add_culprit(const struct davy_plan *p, char *buf, size_t size)
 {
 	size_t used = strlen(buf);
@@ -161,7 +161,7 @@ static void add_tuning(const struct davy_plan *p, char *buf, size_t size)
 	snprintf(buf + used, size - used, "%s%s", used ? "; " : "", text);
 }
 
-/* Built of names from outside as they are; made fit to be shown in one place, at the end. */
+/* Contains untrusted names; sanitized once, at the end. */
 void davy_reason_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	char raw[512];

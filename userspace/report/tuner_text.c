@@ -17,7 +17,7 @@ void davy_tuner_size_text(uint32_t knob, uint32_t size, char *text, size_t text_
 		snprintf(text, text_size, "%" PRIu32, size);
 }
 
-/* What moves, or "" when nothing does. */
+/* What changes; "" if nothing does. */
 static int put_move(const struct davy_tuner_reason *r, char *text)
 {
 	const char *what = r->knob < DAVY_TUNER_KNOBS ? davy_tuner_knob_name(r->knob) : "backend";
