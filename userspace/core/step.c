@@ -21,12 +21,13 @@ static void apply_config_for(struct davy_step *s)
 
 	if (!davy_config_set_for(&s->core->config, in->scope, in->name, in->config.key,
 				 in->config.value))
-		s->core->dropped_count++; /* refused where it was read, unless a trace is older */
+		s->core->dropped_count++; /* refused when it was read, unless a trace is older */
 }
 
 static void apply_config(struct davy_step *s)
 {
-	/* An unknown key or a value out of range was refused where it was read; here it is ignored.
+	/*
+	 * An unknown key or a value out of range was refused when it was read; here it is ignored.
 	 */
 	davy_config_set(&s->core->config, s->ev->config.key, s->ev->config.value);
 }
@@ -46,8 +47,7 @@ static void after(struct davy_step *s)
 		davy_escalation_tick(s);
 		davy_breakers_tick(s);
 		davy_foresight_tick(s);
-		davy_alarms_tick(
-			s); /* last: what it has no room for waits, the others' turns do not */
+		davy_alarms_tick(s); /* last: what has no room waits, other workloads do not */
 		break;
 	case DAVY_EV_PROCESS_EXIT:
 		davy_decide_exit(s);
@@ -99,8 +99,7 @@ size_t davy_core_step(struct davy_core *core, const struct davy_event *ev, struc
 
 	assert(max >= DAVY_PLANS_MAX);
 	assert(ev->kind > 0 && ev->kind < DAVY_EV_COUNT);
-	if (ev->at_ns <
-	    core->now_ns) { /* two CPUs' records may cross: time is held, never turned */
+	if (ev->at_ns < core->now_ns) { /* two CPUs' records may cross: time never goes back */
 		held = *ev;
 		held.at_ns = core->now_ns;
 		s.ev = &held;
@@ -123,6 +122,6 @@ bool davy_core_workload_busy(struct davy_core *core, uint32_t workload)
 		return false;
 	for (size_t i = 0; i < w->effect_count; i++)
 		if (w->effects[i].until_ns)
-			return true; /* a quarantine ends, and it is started again */
+			return true; /* a quarantine ends, and the workload starts again */
 	return w->act_plan || w->retry_ns;
 }

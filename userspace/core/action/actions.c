@@ -72,7 +72,7 @@ static const struct davy_action_row row_awake = {
 
 #define ROW_OF(number, constant, name, properties) [number] = &row_##name,
 
-static const struct davy_action_row row_none; /* of what is no action */
+static const struct davy_action_row row_none; /* for a number that is no action */
 
 const struct davy_action_row *const davy_action_rows[DAVY_ACTION_COUNT] = { [DAVY_ACTION_NONE] =
 										    &row_none,

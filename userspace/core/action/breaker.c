@@ -2,15 +2,14 @@
 /*
  * A circuit breaker per (device, backend, model): closed, open, half-open with one probation start.
  * A failure of the device's class opens it at once, plain crashes after "failures" within "window".
- * Each opening doubles the back-off. Every turn is a plan: the learned policy file is written of
- * it.
+ * Each opening doubles the back-off. Every change is a plan, from which learned.conf is written.
  */
 #include "core/action/acts.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* An unknown device ("") is any: before an engine runs nobody can say which it will use. */
+/* An unknown device ("") matches any: before an engine runs, its device is unknown. */
 static bool covers(const struct davy_breaker *b, const char *device, uint8_t backend,
 		   const char *model)
 {
@@ -89,8 +88,8 @@ static void open_breaker(struct davy_step *s, struct davy_breaker *b, const stru
 }
 
 /*
- * Only an adopted workload teaches, and only where the agent may do more than look: anybody can
- * name a program llama-server and a file like somebody's model.
+ * Only adopted workloads count, and only if the mode permits more than observing: any user can name
+ * a program llama-server and a file like another user's model.
  */
 static bool learns(struct davy_step *s, const struct davy_process *p)
 {
@@ -165,7 +164,9 @@ void davy_breaker_restore(struct davy_step *s)
 		b->until_ns = UINT64_MAX;
 }
 
-/* An adopted engine seen on the backend begins the probation; its going ends it unproven. */
+/*
+ * An adopted engine on the backend begins the probation. If it ends, the probation ends unproven.
+ */
 void davy_breaker_probation(struct davy_step *s)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An operator's order becomes a plan of hazard none, by the same admission as any. */
+/* Converts an operator's order to a plan of hazard none, with the same admission as any plan. */
 #include "core/action/acts.h"
 
-/* There is no such workload: the refusal is a plan, too. */
+/* There is no such workload: the refusal is a plan too. */
 static struct davy_plan plan_for_nobody(struct davy_step *s)
 {
 	struct davy_plan plan = davy_plan_about(s, DAVY_HZ_NONE, NULL);
@@ -11,7 +11,7 @@ static struct davy_plan plan_for_nobody(struct davy_step *s)
 	return plan;
 }
 
-/* Settings that the order does not name keep their value in force. */
+/* Settings that the order does not name keep the value in force. */
 static void order_complete(struct davy_knobs *k, const struct davy_knobs *now)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)

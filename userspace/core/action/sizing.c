@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much of an action is done to a workload: which duty, how small a batch, which backend. */
+/*
+ * How much of an action is done to a workload: the duty cycle, the size of the batch, the backend.
+ */
 #include "core/action/acts.h"
 
 #include <assert.h>
@@ -26,7 +28,7 @@ static bool is_fixed(const struct davy_workload *w, enum davy_tuner_knob knob)
 	return w->fixed & 1u << knob;
 }
 
-/* False: it is at its floor, or its size is not known. */
+/* False: it is at its minimum, or its size is unknown. */
 static bool smaller_ubatch(struct davy_step *s, const struct davy_workload *w,
 			   const struct davy_process *p, struct davy_plan *plan)
 {
@@ -58,7 +60,7 @@ static bool smaller_context(struct davy_step *s, const struct davy_workload *w,
 	return slots > 1 && !is_fixed(w, DAVY_TUNER_PARALLEL);
 }
 
-/* A hazard that stands for the same process has found out which one fits. */
+/* A standing hazard of the same process has found a value that fits. */
 static uint32_t sizing_fitting_ubatch(const struct davy_step *s, const struct davy_process *p)
 {
 	for (size_t i = 0; s->core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
@@ -71,7 +73,7 @@ static uint32_t sizing_fitting_ubatch(const struct davy_step *s, const struct da
 }
 
 /*
- * Jobs that take too long need a smaller ubatch; memory that runs out needs a smaller context. Just
+ * For jobs that take too long, reduce the ubatch; for memory that runs out, the context. Just
  * before a timeout, only a ubatch that is known to fit is worth a restart.
  */
 bool davy_size_shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
@@ -110,7 +112,7 @@ bool davy_size_pause(struct davy_step *s, const struct davy_workload *w, struct 
 	return !w->freeze_plan || w->freeze_action != DAVY_ACTION_PAUSE;
 }
 
-/* The cap is what the workload has now. */
+/* The cap is the workload's current use. */
 bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	(void)s;
@@ -143,7 +145,7 @@ static uint8_t sizing_other_backend(const struct davy_core *core, const struct d
 		       : DAVY_BACKEND_UNKNOWN;
 }
 
-/* A hazard stands that shows the device, or the workload's own engine, to fail. */
+/* A standing hazard shows that the device, or the workload's own engine, fails. */
 static bool sizing_device_fails(struct davy_step *s, const struct davy_workload *w,
 				const char *device)
 {
@@ -164,7 +166,7 @@ static bool sizing_device_fails(struct davy_step *s, const struct davy_workload 
 	return false;
 }
 
-/* After a reset the device may fail for the other backend, too: not during a reset. */
+/* After a reset the device may fail for the other backend too: not during a reset. */
 bool davy_size_switch(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_device_state *d = davy_world_device(&s->core->world, plan->device);

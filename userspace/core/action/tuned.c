@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tuner (tuner.h) at work on a workload: what failed is told it, how long it lived and how deep
- * it came, and its answers are acts. It knows sizes; which backend has its turn says the breaker.
+ * Applies the tuner (tuner.h) to a workload: reports failures, survival and depth to it, and turns
+ * its answers into acts. The tuner knows sizes; the breaker decides on the backend.
  */
 #include "core/action/acts.h"
 
 #include <string.h>
 
 #define MINUTE_NS   (60 * DAVY_NS_PER_S)
-#define LAYERS_LEFT 4 /* a quarter of the layers stays on the GPU: less is the CPU's */
+#define LAYERS_LEFT 4 /* a quarter of the layers stays on the GPU: with fewer, use the CPU */
 
 static struct davy_tuned *tuned_find(struct davy_core *core, uint32_t workload)
 {
@@ -23,7 +23,7 @@ const struct davy_tuned *davy_core_tuned(const struct davy_core *core, uint32_t 
 	return tuned_find((struct davy_core *)core, workload);
 }
 
-/* A place whose workload is gone is free. NULL: there is none. */
+/* An entry whose workload has ended is free. NULL: none is free. */
 static struct davy_tuned *tuned_get(struct davy_core *core, uint32_t workload)
 {
 	struct davy_tuned *t = tuned_find(core, workload);
@@ -92,12 +92,12 @@ void davy_tuned_restore(struct davy_step *s)
 		davy_tuner_environment(&t->tuner, in->stamp);
 }
 
-/* Asked for: "off" counts from there, which may be more than the model has. */
+/* Requested layers: "off" counts from this number, which may exceed the model's. */
 static uint32_t layers_asked(const struct davy_process *p)
 {
 	if (p->gpu_layers >= 0)
 		return (uint32_t)p->gpu_layers;
-	return p->layer_count ? p->layer_count + 1 : 0; /* and the output */
+	return p->layer_count ? p->layer_count + 1 : 0; /* plus the output layer */
 }
 
 static uint32_t layers_there(const struct davy_process *p)
@@ -107,7 +107,7 @@ static uint32_t layers_there(const struct davy_process *p)
 	return p->layer_count && asked > p->layer_count ? p->layer_count + 1 : asked;
 }
 
-/* What was not set by us its command says. */
+/* Settings that the agent has not changed are in the command. */
 static void note_told(struct davy_tuned *t, const struct davy_workload *w,
 		      const struct davy_process *p)
 {
@@ -151,7 +151,7 @@ uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload
 	return w->ubatch_floor ? w->ubatch_floor : (uint32_t)least;
 }
 
-/* What the process runs on is the only backend: the breaker has the others. */
+/* The process's backend is the only one: the breaker handles the others. */
 static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
 		       const struct davy_workload *w, uint8_t backend, struct davy_tuner_bounds *b)
 {
@@ -173,7 +173,7 @@ static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
 			b->range[i].ceiling = t->told[i];
 }
 
-/* What others have set, operators and the escalation, the tuner finds in force. */
+/* Takes over the settings of others (operators, escalation) that are in force. */
 static void find_in_force(const struct davy_step *s, struct davy_tuned *t,
 			  const struct davy_workload *w, const struct davy_tuner_bounds *b)
 {
@@ -192,7 +192,7 @@ static bool tuned_on_gpu(const struct davy_process *p)
 	return p && p->backend != DAVY_BACKEND_CPU && p->backend != DAVY_BACKEND_UNKNOWN;
 }
 
-/* Of a workload that runs, or has just ended, on a GPU; NULL: nothing can be said of its sizes. */
+/* Of a workload that runs, or has just ended, on a GPU; NULL: no statement about its sizes. */
 static struct davy_tuned *tuned_look(struct davy_step *s, const struct davy_workload *w,
 				     const struct davy_process *p,
 				     struct davy_tuner_bounds *ret_bounds)
@@ -223,7 +223,7 @@ static struct davy_knobs tuned_knobs_of(const struct davy_tuned *t, const struct
 	return k;
 }
 
-/* What it would answer now, without going on. */
+/* The tuner's answer, without changing its state. */
 static void peek(struct davy_step *s, const struct davy_tuned *t, const struct davy_workload *w,
 		 const struct davy_tuner_bounds *b, struct davy_plan *plan)
 {
@@ -234,7 +234,7 @@ static void peek(struct davy_step *s, const struct davy_tuned *t, const struct d
 	plan->knobs = tuned_knobs_of(t, w, &setting);
 }
 
-/* What dies of no more than the smallest settings ask for dies of something else. */
+/* A process that fails with the smallest settings fails for another reason. */
 static bool is_large(const struct davy_step *s, const struct davy_workload *w,
 		     const struct davy_process *p)
 {
@@ -324,7 +324,7 @@ bool davy_tuned_raise(struct davy_step *s, const struct davy_workload *w, struct
 	return t->higher;
 }
 
-/* Nothing is known of it: what a former agent has left is not the tuner's to raise. */
+/* Without knowledge, the tuner must not raise settings of an earlier agent. */
 bool davy_tuned_knows(const struct davy_step *s, const struct davy_workload *w)
 {
 	const struct davy_tuned *t = tuned_find(s->core, w->id);
@@ -357,7 +357,7 @@ void davy_tuned_failed(struct davy_step *s, const struct davy_workload *w, int32
 	bool cannot = result == -95 /* EOPNOTSUPP */ || result == -34 /* ERANGE */;
 
 	if (w->act_tuning.knob == DAVY_TUNER_CACHE_TYPE)
-		cannot = true; /* not every backend computes with a smaller one */
+		cannot = true; /* not every backend supports a smaller one */
 	if (t && cannot && w->act_tuning.why && w->act_tuning.knob < DAVY_TUNER_KNOBS)
 		t->fixed |= 1u << w->act_tuning.knob;
 }
@@ -370,7 +370,7 @@ void davy_tuned_forget(struct davy_step *s, const struct davy_workload *w)
 		tuned_forget(t);
 }
 
-/* Four times in a soak, but not more seldom than once a minute. */
+/* Four times in a soak, at least once a minute. */
 static uint64_t count_ns(const struct davy_step *s)
 {
 	uint64_t part_ns = davy_config_ns(&s->core->config, DAVY_CFG_TUNER_SOAK_MS) / 4;
@@ -395,7 +395,7 @@ static void tuned_count(struct davy_step *s, struct davy_tuned *t, const struct 
 	t->own = true;
 	t->changes++;
 	if (t->tuner.failed)
-		return; /* its answer is an act's */
+		return; /* its answer belongs to an act */
 	tuner = t->tuner;
 	davy_tuner_next(&tuner, wall_s(s), bounds, &setting, &reason);
 	t->higher = reason.from < reason.to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Thresholds and switches of the core. One row per key: name as in policies/hazards.conf, default,
- * range, unit. Values reach a running core only as DAVY_EV_CONFIG events, so that a trace holds
+ * range, unit. Values reach a running core only as DAVY_EV_CONFIG events, so that a trace contains
  * them.
  */
 #ifndef DAVY_CONFIG_H
@@ -11,9 +11,9 @@
 
 /*
  * The keys: constant, name, unit, default, least and largest value (config.c has the units of
- * these). ALL: one value holds for the whole host. EACH: a hazard asks for it by davy_threshold
- * (emit.h), and it may differ for one driver, device or model. The place in the list is the
- * number: append only. Where each default comes from is told beside it in policies/hazards.conf.
+ * these). ALL: one value applies to the whole host. EACH: a hazard reads it with davy_threshold()
+ * (emit.h), and it may differ for a driver, device or model. The position in the list is the
+ * number: append only. policies/hazards.conf has the origin of each default.
  */
 #define DAVY_CONFIG_KEYS(ALL, EACH)                                                                \
 	ALL(MODE, "agent.mode", MODE, DAVY_MODE_ADVISE, 0, DAVY_MODE_COUNT - 1)                    \
@@ -109,7 +109,7 @@ enum davy_unit {
 	DAVY_UNIT_NS = 2,
 	DAVY_UNIT_BYTES = 3,
 	DAVY_UNIT_PERMILLE = 4,
-	DAVY_UNIT_HTTP = 5,   /* a status code; 0 is no answer */
+	DAVY_UNIT_HTTP = 5,   /* a status code; 0: no reply */
 	DAVY_UNIT_STATUS = 6, /* a wait(2) status */
 	DAVY_UNIT_MODE = 7,
 };
@@ -126,11 +126,11 @@ struct davy_config_row {
 extern const struct davy_config_row davy_config_rows[DAVY_CFG_COUNT];
 
 #define DAVY_OVERRIDES_MAX    64
-#define DAVY_OVERRIDE_REMOVED INT64_MIN /* as a value: there is none any more */
+#define DAVY_OVERRIDE_REMOVED INT64_MIN /* as a value: the override is removed */
 
-/* A value for one driver, device or model only. */
+/* A value for one driver, device or model. */
 struct davy_override {
-	char name[DAVY_MODEL_LEN]; /* '*' stands for any letters */
+	char name[DAVY_MODEL_LEN]; /* '*' matches any letters */
 	int64_t value;
 	uint16_t key;  /* enum davy_config_key */
 	uint8_t scope; /* enum davy_scope */
@@ -150,7 +150,7 @@ struct davy_config_order {
 	enum davy_config_key high;
 };
 
-/* The rule of that number; false when there are no more. */
+/* The rule of that number; false after the last. */
 bool davy_config_order(size_t index, struct davy_config_order *ret_order);
 
 void davy_config_defaults(struct davy_config *config);
@@ -158,17 +158,16 @@ void davy_config_defaults(struct davy_config *config);
 /* The key's index, or -1. */
 int davy_config_find(const char *name);
 
-/* False when the key is unknown or the value out of its range; the configuration stays as it was.
- */
+/* False: the key is unknown or the value out of range; the configuration is unchanged. */
 bool davy_config_set(struct davy_config *config, const char *name, int64_t value);
 
-/* Whether the key may have another value for one driver, device or model: a hazard asks for it. */
+/* Whether the key may have another value for one driver, device or model. */
 bool davy_config_scoped(enum davy_config_key key);
 
 /*
- * Sets the value of a scoped key for the drivers, devices or models that "name" matches; with
- * DAVY_OVERRIDE_REMOVED takes it back. False: unknown key, not a scoped one, no such scope, out of
- * range, no name, or no room; the configuration stays as it was.
+ * Sets the value of a scoped key for the drivers, devices or models that "name" matches;
+ * DAVY_OVERRIDE_REMOVED removes it. False: unknown key, not a scoped one, unknown scope, out of
+ * range, no name, or no room; the configuration is unchanged.
  */
 bool davy_config_set_for(struct davy_config *config, uint32_t scope, const char *name,
 			 const char *key, int64_t value);
@@ -178,15 +177,15 @@ const struct davy_override *davy_config_override(const struct davy_config *confi
 						 const char *name, enum davy_config_key key);
 
 /*
- * The value that holds for a model on a device of a driver ("": unknown, matches nothing): the
- * model's, else the device's, else the driver's, else the general one. Of several names of one
- * scope the one with the most letters that are no '*'; of equals the first by the alphabet, so that
+ * The value for a model on a device of a driver ("": unknown, matches nothing): the model's, else
+ * the device's, else the driver's, else the general one. Of several names of one scope, the one
+ * with the most letters other than '*' applies; of equals the first in alphabetical order, so that
  * the order in which they were set does not matter.
  */
 int64_t davy_config_value_for(const struct davy_config *config, enum davy_config_key key,
 			      const char *driver, const char *device, const char *model);
 
-/* Whether "pattern" covers all of "name"; '*' is any letters or none. */
+/* Whether "pattern" matches all of "name"; '*' is any letters or none. */
 bool davy_name_matches(const char *pattern, const char *name);
 
 static inline uint64_t davy_config_u64(const struct davy_config *config, enum davy_config_key key)

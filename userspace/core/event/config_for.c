@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Thresholds of one driver, device or model. */
+/* Thresholds for one driver, device or model. */
 #include <assert.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ bool davy_config_scoped(enum davy_config_key key)
 	return davy_config_rows[key].scoped;
 }
 
-/* Goes back to the last '*' only: at most the product of the two lengths. */
+/* Backtracks only to the last '*': at most the product of the two lengths. */
 bool davy_name_matches(const char *pattern, const char *name)
 {
 	const char *star = NULL, *resume = NULL;
@@ -92,7 +92,7 @@ bool davy_config_set_for(struct davy_config *config, uint32_t scope, const char 
 	return true;
 }
 
-/* How narrow a pattern is: its letters, and one more when it is no pattern at all. */
+/* The specificity of a pattern: its number of letters, plus one if it has no '*'. */
 static size_t letters(const char *pattern)
 {
 	size_t count = 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything that can enter the core. An event is a fact with its own time (CLOCK_BOOTTIME, ns);
- * the core knows no other clock. Sensors make events, traces store them, replay feeds them again.
+ * Every event that can enter the core. An event is a fact with its own time (CLOCK_BOOTTIME, ns);
+ * the core has no other clock. Sensors create events, traces store them, replay feeds them again.
  *
- * Kinds are append-only; a payload's size is part of the trace format and pinned below. Whoever
- * feeds an event with a pid has fed a DAVY_EV_PROCESS for it before, if the process could be read.
- * A new field is a member here and a line in fields.c; a new kind also a number, a member of the
- * union, and a row there.
+ * Kinds are append-only; the size of a payload is part of the trace format and pinned below. A
+ * caller that feeds an event with a pid has fed a DAVY_EV_PROCESS for it before, if the process
+ * could be read. A new field is a member here and a line in fields.c; a new kind is also a number,
+ * a member of the union, and a row in fields.c.
  */
 #ifndef DAVY_EVENT_H
 #define DAVY_EVENT_H
@@ -67,7 +67,7 @@ enum davy_scope {
 	DAVY_SCOPE_COUNT = 4,
 };
 
-/* A value for one driver, device or model only. */
+/* A value for one driver, device or model. */
 struct davy_ev_config_for {
 	struct davy_ev_config config;
 	char name[DAVY_MODEL_LEN]; /* "amdgpu", "0000:03:00.0", "qwen3*" */
@@ -76,34 +76,33 @@ struct davy_ev_config_for {
 };
 
 enum davy_process_flag {
-	DAVY_PROCESS_CONTEXT_ASSUMED =
-		1, /* nobody set it: the model's own, unless memory is short */
+	DAVY_PROCESS_CONTEXT_ASSUMED = 1, /* assumed: the model's own, unless memory is short */
 	DAVY_PROCESS_USER_UNIT = 2,
 	DAVY_PROCESS_PARTIAL = 4,      /* parts of it could not be read */
-	DAVY_PROCESS_PORT_ASSUMED = 8, /* the engine's default, not yet seen to listen */
+	DAVY_PROCESS_PORT_ASSUMED = 8, /* the engine's default, not yet seen listening */
 	DAVY_PROCESS_LOGIN_USER = 16,  /* neither root's nor a service's: it may fail on purpose */
 };
 
-/* Numbers are 0 and strings empty where they are unknown. */
+/* Numbers are 0 and strings empty if unknown. */
 struct davy_ev_process {
 	uint64_t start_ticks; /* /proc/PID/stat field 22: identity together with the pid */
 	uint32_t ppid;
 	uint32_t workload; /* 0: none */
 	uint8_t engine;	   /* enum davy_engine */
 	uint8_t backend;   /* enum davy_backend: in use, not merely mapped */
-	uint16_t port;	   /* where it listens, 0 unknown */
+	uint16_t port;	   /* its listening port, 0: unknown */
 	uint8_t role;	   /* enum davy_role */
 	uint8_t runtime;   /* enum davy_runtime of its container */
 	uint16_t flags;	   /* enum davy_process_flag */
 	char comm[DAVY_COMM_LEN];
-	char device[DAVY_DEVICE_LEN]; /* the one that holds most of its memory */
+	char device[DAVY_DEVICE_LEN]; /* the device with most of its memory */
 	char model[DAVY_MODEL_LEN];
 	uint64_t model_bytes;
 	uint32_t context_size; /* tokens, of all slots together */
 	uint32_t batch;
 	uint32_t ubatch; /* tokens computed at once */
 	uint32_t parallel;
-	int32_t gpu_layers;   /* as told; DAVY_LAYERS_AUTO, DAVY_LAYERS_ALL */
+	int32_t gpu_layers;   /* as requested; DAVY_LAYERS_AUTO, DAVY_LAYERS_ALL */
 	uint32_t layer_count; /* of the model */
 	uint32_t trained_context;
 	uint32_t inner_pid; /* in its own pid namespace, 0: the same */
@@ -117,9 +116,9 @@ struct davy_ev_process {
 	char more_devices[DAVY_DEVICES_MAX - 1][DAVY_DEVICE_LEN];
 };
 
-/* pid: a process that is about to be told. Not told of root's. */
+/* pid: a process whose event follows. Not sent for root's. */
 struct davy_ev_owner {
-	uint32_t uid; /* the user who answers for it */
+	uint32_t uid; /* the responsible user */
 	uint32_t pad;
 };
 
@@ -134,7 +133,7 @@ struct davy_ev_throw {
 };
 
 struct davy_ev_graph {
-	uint64_t entered_ns; /* latest entry of a run in flight; 0: idle */
+	uint64_t entered_ns; /* latest entry of a running call; 0: idle */
 	uint64_t graph_count;
 	uint64_t failed_count;
 	uint64_t last_ns;
@@ -153,7 +152,7 @@ struct davy_ev_fault {
 	uint16_t fault_class; /* enum davy_fault_class */
 	uint16_t flags;
 	uint64_t count; /* of this (device, pasid, vmid, client, source), cumulative */
-	uint64_t fresh; /* of them since the last such event */
+	uint64_t fresh; /* since the last such event */
 };
 
 struct davy_ev_pasid {
@@ -171,11 +170,11 @@ struct davy_ev_bo_moved { /* pid: the evictor */
 	uint32_t in_count;
 };
 
-struct davy_ev_ring { /* pid: who queued the oldest running job; 0 unknown */
+struct davy_ev_ring { /* pid: the process that queued the oldest running job; 0: unknown */
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 	uint64_t timeout_ns; /* effective, 0: never */
-	uint64_t age_ns;     /* of the oldest running job, 0: none runs */
+	uint64_t age_ns;     /* of the oldest running job, 0: none */
 	uint64_t fence_context;
 	uint64_t fence_seqno;
 	uint32_t running_count;
@@ -198,7 +197,7 @@ struct davy_ev_reset {
 	uint32_t begun;
 };
 
-struct davy_ev_alloc_failed { /* pid: who asked for the memory */
+struct davy_ev_alloc_failed { /* pid: the process that requested the memory */
 	char device[DAVY_DEVICE_LEN];
 	uint64_t bytes; /* of the last one; 0: unknown */
 	uint32_t count; /* of (device, pid, stage, what, error), cumulative */
@@ -209,8 +208,8 @@ struct davy_ev_alloc_failed { /* pid: who asked for the memory */
 	uint32_t pad;
 };
 
-/* What each number means is told by enum davy_fact; fields that mean nothing are 0. */
-struct davy_ev_fact { /* pid: whom it is about */
+/* enum davy_fact defines the meaning of each number; unused fields are 0. */
+struct davy_ev_fact { /* pid: the process concerned */
 	char device[DAVY_DEVICE_LEN];
 	char name[DAVY_FACT_NAME_LEN];
 	uint64_t bytes; /* cumulative for a hot fact, like count */
@@ -220,7 +219,7 @@ struct davy_ev_fact { /* pid: whom it is about */
 	uint64_t fence_seqno;
 	uint64_t count;
 	uint64_t fresh;	 /* of count since the last such event */
-	uint32_t by_pid; /* in whose context it happened */
+	uint32_t by_pid; /* the process in whose context it happened */
 	uint32_t pasid;
 	int32_t error;
 	uint32_t detail;
@@ -229,7 +228,7 @@ struct davy_ev_fact { /* pid: whom it is about */
 	uint32_t pad;
 };
 
-struct davy_ev_job_times { /* pid: whose jobs; 0: queued before the agent looked */
+struct davy_ev_job_times { /* pid: owner of the jobs; 0: queued before the agent started */
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 	uint64_t count; /* all cumulative */
@@ -238,14 +237,14 @@ struct davy_ev_job_times { /* pid: whose jobs; 0: queued before the agent looked
 	uint32_t slot[DAVY_TIME_SLOTS]; /* slot n: below DAVY_TIME_SLOT_NS << (n + 1) */
 };
 
-#define DAVY_MEMORY_SHARED	1u /* an integrated GPU: the host's memory is its memory */
-#define DAVY_MEMORY_MAY_SUSPEND 2u /* asleep, its VRAM must find room in the host's memory */
+#define DAVY_MEMORY_SHARED	1u /* an integrated GPU: it uses the host's memory */
+#define DAVY_MEMORY_MAY_SUSPEND 2u /* in suspend, its VRAM must fit into the host's memory */
 
-struct davy_ev_memory { /* bytes; 0 where the driver does not tell */
+struct davy_ev_memory { /* bytes; 0 where the driver reports none */
 	char device[DAVY_DEVICE_LEN];
 	uint64_t vram_total;
 	uint64_t vram_used;
-	uint64_t visible_total; /* of VRAM, what the CPU can map */
+	uint64_t visible_total; /* the part of VRAM that the CPU can map */
 	uint64_t visible_used;
 	uint64_t gtt_total;
 	uint64_t gtt_used;
@@ -253,17 +252,17 @@ struct davy_ev_memory { /* bytes; 0 where the driver does not tell */
 	uint64_t vram_lost_count;
 	uint64_t host_total;
 	uint64_t host_available;
-	uint32_t pressure_permille; /* PSI: all tasks waited for memory, of the last 10 s */
+	uint32_t pressure_permille; /* PSI: all tasks waited for memory, last 10 s */
 	uint32_t flags;
 };
 
-struct davy_ev_client { /* pid: who has the device open */
+struct davy_ev_client { /* pid: the process that has the device open */
 	char device[DAVY_DEVICE_LEN];
 	uint64_t client_id; /* drm-client-id, of one open file */
 	uint64_t vram;	    /* bytes resident */
 	uint64_t gtt;
 	uint64_t system;
-	uint64_t evicted; /* bytes that should be in VRAM and are not */
+	uint64_t evicted; /* bytes that should be in VRAM but are not */
 	uint64_t busy_ns; /* sum over its engines, cumulative */
 	uint32_t gone;
 	uint32_t pad;
@@ -279,7 +278,7 @@ enum davy_device_change {
 	DAVY_DEVICE_CHANGE_COUNT = 7,
 };
 
-struct davy_ev_device { /* pid: where the kernel names one */
+struct davy_ev_device { /* pid: if the kernel names one */
 	char device[DAVY_DEVICE_LEN];
 	char driver[24];
 	char detail[DAVY_DETAIL_LEN];
@@ -287,13 +286,13 @@ struct davy_ev_device { /* pid: where the kernel names one */
 	int32_t value;
 };
 
-/* What the kernel's log says. pid: whom it names, as the agent sees it; 0 nobody there. */
+/* A line of the kernel's log. pid: the named process in the agent's namespace; 0: none. */
 struct davy_ev_log {
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
-	char comm[DAVY_COMM_LEN]; /* as the line has it */
-	uint64_t addr;		  /* of a fault, 0 unknown */
-	uint32_t named_pid;	  /* as the line has it: maybe a thread's */
+	char comm[DAVY_COMM_LEN]; /* unchanged from the line */
+	uint64_t addr;		  /* of a fault, 0: unknown */
+	uint32_t named_pid;	  /* unchanged from the line: may be a thread's */
 	uint32_t code;		  /* Xid, SXid, "N times" */
 	int32_t error;		  /* 0 or -errno */
 	uint16_t kind;		  /* enum davy_log_kind */
@@ -302,7 +301,7 @@ struct davy_ev_log {
 	uint8_t role;		  /* enum davy_log_role */
 	uint8_t hazard;		  /* enum davy_log_hazard, of a precursor */
 	uint8_t weight;		  /* of a precursor, 1 to 3 */
-	uint32_t repeats;	  /* more of it since it was told last */
+	uint32_t repeats;	  /* number of repeats since the last report */
 };
 
 /* The numbers of enum kfd_smi_event (include/uapi/linux/kfd_ioctl.h of 7.2). */
@@ -325,15 +324,15 @@ enum davy_kfd_event {
 
 enum davy_kfd_flag {
 	DAVY_KFD_WRITE = 1,	  /* of a page fault */
-	DAVY_KFD_MIGRATED = 2,	  /* a page fault ended by moving the page */
-	DAVY_KFD_RESCHEDULED = 4, /* a restore that failed and is tried again */
+	DAVY_KFD_MIGRATED = 2,	  /* a page fault resolved by moving the page */
+	DAVY_KFD_RESCHEDULED = 4, /* a failed restore that is tried again */
 };
 
-/* What KFD says by its SMI descriptor. pid: as the agent sees it. */
+/* An event of KFD's SMI descriptor. pid: in the agent's namespace. */
 struct davy_ev_kfd {
 	char device[DAVY_DEVICE_LEN];
-	char detail[DAVY_DETAIL_LEN]; /* a reset's cause, a process's name */
-	uint64_t driver_ns;	      /* as KFD stamps it: CLOCK_BOOTTIME; 0 unknown */
+	char detail[DAVY_DETAIL_LEN]; /* a reset's cause, or a process's name */
+	uint64_t driver_ns;	      /* KFD's timestamp: CLOCK_BOOTTIME; 0: unknown */
 	uint64_t addr;		      /* bytes */
 	uint64_t bytes;
 	uint64_t mask;	/* of thermal throttling */
@@ -346,8 +345,8 @@ struct davy_ev_kfd {
 };
 
 /*
- * pid: who computes by KFD. /sys/class/kfd/kfd/proc/PID, cumulative but for vram and queues.
- * Without a device: it has KFD open and nothing on any.
+ * pid: a process that uses KFD. /sys/class/kfd/kfd/proc/PID, cumulative except for vram and queues.
+ * Without a device: it has KFD open and uses no GPU.
  */
 struct davy_ev_kfd_use {
 	char device[DAVY_DEVICE_LEN];
@@ -362,15 +361,15 @@ struct davy_ev_kfd_use {
 
 enum davy_lockup_origin {
 	DAVY_LOCKUP_UNKNOWN = 0,
-	DAVY_LOCKUP_SCHEDULER = 1, /* the driver's own state, as a ring was seen to have it */
+	DAVY_LOCKUP_SCHEDULER = 1, /* the driver's own state, as seen on a ring */
 	DAVY_LOCKUP_SYSFS = 2,
-	DAVY_LOCKUP_PARAMETER = 3, /* of the module, set by somebody */
-	DAVY_LOCKUP_DEFAULT = 4,   /* what the module documents */
+	DAVY_LOCKUP_PARAMETER = 3, /* of the module, set by an administrator */
+	DAVY_LOCKUP_DEFAULT = 4,   /* documented by the module */
 	DAVY_LOCKUP_NONE = 5,	   /* this kind of queue has none */
 	DAVY_LOCKUP_ORIGIN_COUNT = 6,
 };
 
-/* How long a job may run before the driver thinks that it hangs. */
+/* How long a job may run before the driver considers it hung. */
 struct davy_ev_lockup {
 	char device[DAVY_DEVICE_LEN];
 	char queue[DAVY_RING_NAME_LEN]; /* "gfx", "compute", "sdma", "video", "ccs" */
@@ -390,11 +389,11 @@ struct davy_ev_dmem {
 	uint64_t low;
 };
 
-/* What an engine says of its own work. pid: the engine. */
+/* An engine's report of its own work. pid: the engine. */
 struct davy_ev_progress {
 	uint64_t prompt_count;	  /* tokens of prompts computed, cumulative */
-	uint64_t generated_count; /* tokens made, cumulative */
-	uint32_t depth;		  /* tokens in the fullest slot that works */
+	uint64_t generated_count; /* tokens generated, cumulative */
+	uint32_t depth;		  /* tokens in the fullest active slot */
 	uint32_t context_size;	  /* of that slot */
 	uint32_t busy_slots;
 	uint32_t slots;
@@ -406,12 +405,12 @@ enum davy_workload_op {
 	DAVY_WORKLOAD_GONE = 2,
 };
 
-/* What can be done to a workload, for the escalation to choose from. */
+/* The abilities of a workload, from which the escalation chooses. */
 enum davy_can {
-	DAVY_CAN_FREEZE = 1, /* freeze it, wholly or in a duty cycle */
+	DAVY_CAN_FREEZE = 1, /* freeze it, completely or in a duty cycle */
 	DAVY_CAN_SHRINK = 2, /* start it with smaller knobs */
 	DAVY_CAN_CAP = 4,
-	DAVY_CAN_UNLOAD = 8,  /* its idle models, one by one */
+	DAVY_CAN_UNLOAD = 8,  /* unload its idle models, one by one */
 	DAVY_CAN_SWITCH = 16, /* to another backend of a GPU */
 	DAVY_CAN_KEEP = 32,   /* replace it without losing a context or a client */
 };
@@ -423,40 +422,40 @@ struct davy_ev_workload {
 	uint8_t engine;
 	uint8_t backend; /* asked for */
 	uint16_t port;
-	uint8_t movable; /* it can be made to run strictly on the CPU */
+	uint8_t movable; /* it can run strictly on the CPU */
 	uint8_t can;	 /* enum davy_can */
-	uint8_t pinned;	 /* people want it left as it is */
-	uint8_t rival;	 /* somebody else starts, stops and unloads it */
+	uint8_t pinned;	 /* an administrator wants it unchanged */
+	uint8_t rival;	 /* another program starts, stops and unloads it */
 	uint8_t pad[2];
 	char device[DAVY_DEVICE_LEN];
 	char model[DAVY_MODEL_LEN];
 };
 
-/* What an engine can be started with; 0: as its command says. */
+/* Settings with which an engine can be started; 0: as in its command. */
 struct davy_knobs {
 	uint32_t ubatch;	 /* tokens computed at once */
 	uint32_t context;	 /* tokens of all slots together */
 	uint32_t parallel;	 /* slots */
-	uint16_t gpu_layers_off; /* so many fewer on the GPU */
+	uint16_t gpu_layers_off; /* number of layers to move off the GPU */
 	uint16_t cache_type;	 /* enum davy_tuner_cache, of keys and values */
 };
 
-/* By enum davy_tuner_knob; of the layers those off the GPU. */
+/* By enum davy_tuner_knob; for layers: those off the GPU. */
 const char *davy_knob_name(uint32_t knob);
 uint32_t davy_knob_get(const struct davy_knobs *k, uint32_t knob);
 bool davy_knob_set(struct davy_knobs *k, uint32_t knob,
 		   uint64_t value); /* false: out of its range */
 bool davy_knobs_none(const struct davy_knobs *k);
 
-/* "q8_0"; "" and 0 for another. */
+/* "q8_0"; "" and 0 for an unknown one. */
 const char *davy_cache_name(uint32_t type);
 uint32_t davy_cache_named(const char *name);
 
 #define DAVY_ORDER_LEASE_MAX_NS (3600 * DAVY_NS_PER_S)
 
 /*
- * An act that an operator wants. It needs what any act needs (mode, adoption, what the workload
- * can), but no budget. Fields that the action has no use for are 0.
+ * An act ordered by an operator. It needs what any act needs (mode, adoption, abilities of the
+ * workload), but no budget. Fields that the action does not use are 0.
  */
 struct davy_ev_order {
 	uint32_t workload;    /* not 0 */
@@ -466,57 +465,57 @@ struct davy_ev_order {
 	uint64_t lease_ns;    /* of a pause or a throttle; 0: the configured one */
 	uint64_t cap_bytes;   /* of a cap */
 	struct davy_knobs knobs;
-	uint8_t undo; /* of an undo: the action whose effect is taken back; 0: the latest */
+	uint8_t undo; /* of an undo: the action to be undone; 0: the latest */
 	uint8_t pad[7];
 };
 
 /*
- * What an earlier agent's act has left in force, as the workload's supervisor, or the note of an
- * adopted unit, has it. Told after DAVY_WORKLOAD_REGISTERED, the oldest first.
+ * An effect that an earlier agent's act left in force, from the workload's supervisor or the record
+ * of an adopted unit. Sent after DAVY_WORKLOAD_REGISTERED, the oldest first.
  */
 struct davy_ev_left {
 	uint32_t workload; /* not 0 */
 	uint8_t action;	   /* shrink, switch or migrate_cpu */
-	uint8_t hazard;	   /* for which it was done; none: an operator's */
-	uint8_t backend;   /* that it ran on before */
+	uint8_t hazard;	   /* its reason; none: an operator */
+	uint8_t backend;   /* previous backend */
 	uint8_t pad;
 	struct davy_knobs knobs;      /* in force, of a shrink; before it: of the command */
-	char device[DAVY_DEVICE_LEN]; /* that it was on before; "": not known */
-	uint32_t depth;		      /* tokens; not undone before it came so deep; 0: any */
+	char device[DAVY_DEVICE_LEN]; /* previous device; "": unknown */
+	uint32_t depth;		      /* tokens; not undone before this depth was reached; 0: any */
 	uint32_t pad2;
 };
 
 struct davy_ev_clock {
-	uint64_t wall_s; /* since 1970, at at_ns: what outlives a boot is dated by it */
+	uint64_t wall_s; /* since 1970, at at_ns: dates what outlives a boot */
 };
 
 enum davy_tuning_flag {
-	DAVY_TUNING_FIRST = 1,	/* what was told of the workload before is void */
-	DAVY_TUNING_LAST = 2,	/* with the environment of now */
-	DAVY_TUNING_FORGET = 4, /* and what was found out since, too */
+	DAVY_TUNING_FIRST = 1,	/* earlier events about the workload are void */
+	DAVY_TUNING_LAST = 2,	/* with the current environment */
+	DAVY_TUNING_FORGET = 4, /* newer findings are void too */
 };
 
 #define DAVY_TUNER_HEAD offsetof(struct davy_tuner, of)
 
 /*
- * What an earlier agent has found out about a workload's settings (tuner.h), one event for
- * each backend of which something is known; the head is the same in all.
+ * Findings of an earlier agent about a workload's settings (tuner.h), one event for each backend
+ * with findings; the head is the same in all.
  */
 struct davy_ev_tuning {
 	uint32_t workload; /* not 0 */
 	uint16_t flags;	   /* enum davy_tuning_flag */
 	uint16_t backend;
-	uint64_t stamp;			 /* of the environment; 0: not known */
-	uint32_t told[DAVY_TUNER_KNOBS]; /* what its command asked for; 0: not known */
+	uint64_t stamp;			 /* of the environment; 0: unknown */
+	uint32_t told[DAVY_TUNER_KNOBS]; /* in its command; 0: unknown */
 	uint32_t layers_asked;
 	uint64_t head[DAVY_TUNER_HEAD / sizeof(uint64_t)]; /* of struct davy_tuner */
 	struct davy_tuner_backend of;
 };
 
-/* What people's rules say of a workload, as far as it binds the core. */
+/* The part of the administrator's rules for a workload that binds the core. */
 struct davy_ev_rules {
 	uint32_t workload; /* not 0 */
-	uint8_t mode;	   /* enum davy_mode + 1; 0: that of the host */
+	uint8_t mode;	   /* enum davy_mode + 1; 0: the host's */
 	uint8_t fixed;	   /* bits of enum davy_tuner_knob that are pinned */
 	uint16_t pad;
 	uint32_t ubatch_floor; /* 0: the host's */
@@ -524,36 +523,35 @@ struct davy_ev_rules {
 };
 
 /*
- * An engine's start that came no further, as 'davylamp doctor' or 'davylamp trace discovery' saw
- * it. pid: nobody's, it has ended.
+ * A failed start of an engine, reported by 'davylamp doctor' or 'davylamp trace discovery'. pid: 0,
+ * it has exited.
  */
 struct davy_ev_finding {
-	char device[DAVY_DEVICE_LEN]; /* "": of any */
-	char model[DAVY_MODEL_LEN];   /* "": before it had one */
+	char device[DAVY_DEVICE_LEN]; /* "": any */
+	char model[DAVY_MODEL_LEN];   /* "": no model was loaded yet */
 	char where[DAVY_DETAIL_LEN];  /* "init in libamdhip64.so.6": the stage, and the library */
 	int32_t status;		      /* as from wait(2) */
 	uint8_t engine;
 	uint8_t backend;
-	uint8_t adopted; /* the backend's breaker learns of it */
+	uint8_t adopted; /* counts for the backend's breaker */
 	uint8_t pad;
 };
 
 struct davy_ev_probe {
 	uint32_t workload;
-	uint16_t health_status; /* HTTP status of /health, 0: no answer */
-	uint16_t
-		completion_status; /* HTTP status of a one-token completion, 0: no answer in time */
+	uint16_t health_status;	    /* HTTP status of /health, 0: no reply */
+	uint16_t completion_status; /* HTTP status of a one-token completion, 0: no reply in time */
 	uint32_t token_count;
 	uint32_t completion_ms;
 };
 
 enum davy_act_stage {
-	DAVY_ACT_STOPPED = 0, /* the old process is gone */
-	DAVY_ACT_STARTED = 1, /* the new one runs; pid is it */
-	DAVY_ACT_SERVING = 2, /* the new one gave a token */
+	DAVY_ACT_STOPPED = 0, /* the old process has exited */
+	DAVY_ACT_STARTED = 1, /* the new one runs; pid is its pid */
+	DAVY_ACT_SERVING = 2, /* the new one generated a token */
 	DAVY_ACT_FAILED = 3,
-	DAVY_ACT_HELD = 4,     /* frozen, throttled, capped: seen to be so */
-	DAVY_ACT_RELEASED = 5, /* and not any more: the lease is over, or it was undone */
+	DAVY_ACT_HELD = 4,     /* frozen, throttled or capped, and verified */
+	DAVY_ACT_RELEASED = 5, /* ended: by its lease, or undone */
 	DAVY_ACT_STAGE_COUNT = 6,
 };
 
@@ -572,12 +570,12 @@ enum davy_breaker_state {
 	DAVY_BREAKER_STATE_COUNT = 3,
 };
 
-struct davy_ev_breaker { /* what the learned policy said at start */
+struct davy_ev_breaker { /* state of the learned policy at the start */
 	char device[DAVY_DEVICE_LEN];
 	char model[DAVY_MODEL_LEN];
 	uint8_t backend;
 	uint8_t state;
-	uint16_t open_count; /* how often it opened: the exponent of the back-off */
+	uint16_t open_count; /* number of openings: the exponent of the back-off */
 	uint32_t pad;
 	uint64_t remaining_ns; /* until half-open, from at_ns */
 };
@@ -585,7 +583,7 @@ struct davy_ev_breaker { /* what the learned policy said at start */
 enum davy_sensor_state {
 	DAVY_SENSOR_LIVE = 0,
 	DAVY_SENSOR_ABSENT = 1,	 /* the hook does not exist here (yet) */
-	DAVY_SENSOR_REFUSED = 2, /* the kernel said no */
+	DAVY_SENSOR_REFUSED = 2, /* refused by the kernel */
 	DAVY_SENSOR_RELEASED = 3,
 	DAVY_SENSOR_LOST = 4, /* events lost, "count" of them */
 	DAVY_SENSOR_STATE_COUNT = 5,
@@ -595,7 +593,7 @@ struct davy_ev_sensor {
 	char name[32];
 	char reason[DAVY_REASON_LEN];
 	uint64_t count;	 /* programs live, or events lost */
-	uint64_t gap_ns; /* LIVE again: how long it was not */
+	uint64_t gap_ns; /* LIVE again: length of the gap */
 	uint32_t state;
 	uint32_t pad;
 };
@@ -683,7 +681,7 @@ _Static_assert(sizeof(struct davy_ev_finding) ==
 		       8 + DAVY_DEVICE_LEN + DAVY_MODEL_LEN + DAVY_DETAIL_LEN,
 	       "trace format");
 
-/* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
+/* The payload size of a kind; 0 for a tick, and for an unknown kind. */
 size_t davy_event_payload_size(uint32_t kind);
 const char *davy_event_kind_name(uint32_t kind);
 const char *davy_device_change_name(uint32_t change);
@@ -691,8 +689,8 @@ const char *davy_kfd_event_name(uint32_t event);
 const char *davy_lockup_origin_name(uint32_t origin);
 
 /*
- * Whether the core may be fed with it: known kind, enums in range, strings terminated. Traces are
- * outside input; the agent's own events satisfy it by construction.
+ * Whether the core accepts it: known kind, enums in range, strings terminated. Traces are untrusted
+ * input; the agent's own events satisfy it by construction.
  */
 bool davy_event_valid(const struct davy_event *ev);
 

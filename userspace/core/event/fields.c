@@ -109,14 +109,14 @@ static bool tuning_valid(const struct davy_event *ev)
 		       sizeof(struct davy_field)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* A kind's fields are in the order in which JSON shows them. */
+/* The fields of a kind are in the order of JSON. */
 static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 	[DAVY_EV_TICK] = { .name = "tick", .hidden = true },
 	[DAVY_EV_CONFIG] = { SHAPE("config", config), FIELDS(
 		TEXT("key", config.key),
 		SIGNED("value", config.value),
 	) },
-	/* Hidden: report/process_json.c shows a process. */
+	/* Hidden: report/process_json.c prints a process. */
 	[DAVY_EV_PROCESS] = { SHAPE("process", process), .of_process = true, FIELDS(
 		TEXT("comm", process.comm, HIDDEN),
 		NUMBER("engine", process.engine, BELOW(DAVY_ENGINE_COUNT), HIDDEN),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fields of every kind of event: name, place, limits, and whether JSON shows them. Validation,
- * JSON and the fuzzer's events follow these tables. A number that may have any value and is not
- * shown needs no line. Texts are always terminated.
+ * JSON and the fuzzer's events use these tables. A number without limits that is not shown needs no
+ * line. Texts are always terminated.
  */
 #ifndef DAVY_FIELDS_H
 #define DAVY_FIELDS_H
@@ -30,26 +30,26 @@ struct davy_field {
 	uint16_t size;	 /* bytes of one element */
 	uint16_t more;	 /* elements after the first; 0: no array */
 	enum davy_field_shown shown;
-	uint32_t mask;			     /* these bits alone, as 0 or 1; 0: the whole number */
-	uint64_t min;			     /* of a text 1: not empty */
+	uint32_t mask;			     /* only these bits, as 0 or 1; 0: the whole number */
+	uint64_t min;			     /* for a text 1: not empty */
 	uint64_t max;			     /* 0: no limits */
 	const char *(*text)(uint32_t value); /* of DAVY_FIELD_NAME */
 };
 
 struct davy_event_shape {
-	const char *name; /* NULL: no such kind */
+	const char *name; /* NULL: unknown kind */
 	size_t size;	  /* of the payload */
 	const struct davy_field *fields;
 	size_t field_count;
 	bool hidden;				    /* JSON shows no such event */
 	bool of_process;			    /* the pid is not 0 */
-	bool (*valid)(const struct davy_event *ev); /* what limits cannot say; NULL: nothing */
+	bool (*valid)(const struct davy_event *ev); /* for conditions beyond limits; NULL: none */
 };
 
-/* Of a number that is no kind: a shape without a name. */
+/* For an unknown number: a shape without a name. */
 const struct davy_event_shape *davy_event_shape(uint32_t kind);
 
-/* Element "index": of a text, and of anything else. */
+/* Element "index": of a text, and of any other field. */
 const char *davy_field_text(const struct davy_event *ev, const struct davy_field *f, size_t index);
 uint64_t davy_field_number(const struct davy_event *ev, const struct davy_field *f, size_t index);
 

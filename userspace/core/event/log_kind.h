@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a kernel log can say about a GPU: kinds of lines, and what each is evidence of. A failure is
- * named by its class; a precursor by the hazard it shows and by the classes it was seen to lead to;
- * an aftermath belongs to a failure that was told before, or whose lines are missing; a detail
- * belongs to a block of lines; a look-alike raises nothing. Numbers are append-only.
+ * The kinds of lines about a GPU in a kernel log, and what each is evidence of. A failure has a
+ * class. A precursor has a hazard and the classes to which it is known to lead. An aftermath
+ * belongs to a failure that was reported before, or whose lines are missing. A detail belongs to a
+ * block of lines. A look-alike raises nothing. Numbers are append-only.
  */
 #ifndef DAVY_LOG_KIND_H
 #define DAVY_LOG_KIND_H
@@ -28,7 +28,7 @@ enum davy_log_class {
 	DAVY_CLASS_COUNT = 14,
 };
 
-/* The classes that a precursor may lead to, as bits. */
+/* The classes to which a precursor may lead, as bits. */
 enum davy_log_class_bit {
 	DAVY_CAN_PAGE_FAULT = 1 << DAVY_CLASS_PAGE_FAULT,
 	DAVY_CAN_GPU_RESET = 1 << DAVY_CLASS_GPU_RESET,
@@ -55,16 +55,16 @@ enum davy_log_role {
 	DAVY_PART_COUNT = 6,
 };
 
-/* What a precursor shows; where the core knows the hazard, it has the name it has there. */
+/* The hazard of a precursor; where the core has that hazard, it has the same name. */
 enum davy_log_hazard {
 	DAVY_LOG_HZ_NONE = 0,
 	DAVY_LOG_HZ_FAULT_STORM = 1,
 	DAVY_LOG_HZ_EVICTION_STORM = 2,
 	DAVY_LOG_HZ_ALLOC_FAILURE = 3,
 	DAVY_LOG_HZ_JOB_STALL = 4,
-	DAVY_LOG_HZ_QUEUE_STUCK = 5,	/* the firmware scheduler does not answer */
+	DAVY_LOG_HZ_QUEUE_STUCK = 5,	/* the firmware scheduler does not reply */
 	DAVY_LOG_HZ_HOST_MEMORY = 6,	/* system memory, which is a UMA device's memory too */
-	DAVY_LOG_HZ_HOST_STALL = 7,	/* the kernel itself gets stuck */
+	DAVY_LOG_HZ_HOST_STALL = 7,	/* the kernel itself hangs */
 	DAVY_LOG_HZ_HARDWARE_ERROR = 8, /* ECC, link, bus */
 	DAVY_LOG_HZ_COUNT = 9,
 };
@@ -74,12 +74,12 @@ enum davy_log_kind {
 	DAVY_LOG_PAGE_FAULT = 1, /* a VM fault of the GPU; its block: process, address, status */
 	DAVY_LOG_FAULT_ADDRESS = 2,
 	DAVY_LOG_FAULT_STATUS = 3,
-	DAVY_LOG_FAULT_FLAGS = 4,    /* says nothing without the lines before it */
+	DAVY_LOG_FAULT_FLAGS = 4,    /* meaningless without the lines before it */
 	DAVY_LOG_PROCESS_INFO = 5,   /* of a fault or of a ring timeout */
-	DAVY_LOG_FAULT_UNSERVED = 6, /* nobody could repair it */
+	DAVY_LOG_FAULT_UNSERVED = 6, /* recovery failed */
 	DAVY_LOG_FAULT_PROCESS = 7,
 	DAVY_LOG_RING_TIMEOUT = 10,
-	DAVY_LOG_SOFT_RECOVERED = 11, /* the wave was killed, the ring runs on */
+	DAVY_LOG_SOFT_RECOVERED = 11, /* the wave was killed, the ring continues */
 	DAVY_LOG_RING_RESET_BEGUN = 12,
 	DAVY_LOG_RING_RESET_DONE = 13,
 	DAVY_LOG_RING_RESET_FAILED = 14,
@@ -94,7 +94,7 @@ enum davy_log_kind {
 	DAVY_LOG_COREDUMP = 23, /* the state of a hung device was saved */
 	DAVY_LOG_IP_DUMP_BEGUN = 24,
 	DAVY_LOG_IP_DUMP_DONE = 25,
-	DAVY_LOG_IP_DUMP_UNFINISHED = 26, /* made of a dump without its end */
+	DAVY_LOG_IP_DUMP_UNFINISHED = 26, /* of a dump without its end */
 	DAVY_LOG_JOBS_SKIPPED = 27,
 	DAVY_LOG_FENCE_FALLBACK = 28, /* interrupts are missing */
 	DAVY_LOG_ILLEGAL_OPCODE = 29,
@@ -103,12 +103,12 @@ enum davy_log_kind {
 	DAVY_LOG_SUBMISSION_REFUSED = 32,
 	DAVY_LOG_PIN_FAILED = 33,
 	DAVY_LOG_KERNEL_BO_FAILED = 34,
-	DAVY_LOG_VM_LEAK = 35, /* a VM is gone and its memory is not */
+	DAVY_LOG_VM_LEAK = 35, /* a VM was destroyed, but not its memory */
 	DAVY_LOG_MAP_FAILED = 36,
 	DAVY_LOG_KILLED_ENTITY = 37,
 	DAVY_LOG_SMU_BUSY = 38,
 	DAVY_LOG_SMU_FAILED = 39,
-	DAVY_LOG_RESUME_FAILED = 40, /* a block of the GPU did not come back */
+	DAVY_LOG_RESUME_FAILED = 40, /* a block of the GPU did not recover */
 	DAVY_LOG_DISPLAY_STALLED = 41,
 	DAVY_LOG_RAS_UNCORRECTABLE = 42,
 	DAVY_LOG_RAS_RESET = 43,
@@ -116,11 +116,11 @@ enum davy_log_kind {
 	DAVY_LOG_PCI_ERROR = 45,
 	DAVY_LOG_INIT_FAILED = 46,
 	DAVY_LOG_KIQ_TIMEOUT = 47,
-	DAVY_LOG_RESET_CHATTER = 48,	  /* what a recovering GPU says, and a resuming one */
-	DAVY_LOG_USER_PAGES_FAILED = 49,  /* comes in bursts without harm */
+	DAVY_LOG_RESET_CHATTER = 48,	  /* of a recovering or resuming GPU */
+	DAVY_LOG_USER_PAGES_FAILED = 49,  /* comes in bursts, harmless */
 	DAVY_LOG_QUEUE_BUFFER_FREED = 50, /* a consequence */
-	DAVY_LOG_NPU = 51,		  /* amdxdna is no GPU */
-	DAVY_LOG_IH_OVERFLOW = 52,	  /* more interrupts than can be taken: mostly of faults */
+	DAVY_LOG_NPU = 51,		  /* amdxdna is not a GPU */
+	DAVY_LOG_IH_OVERFLOW = 52,	  /* too many interrupts, mostly of faults */
 	DAVY_LOG_OVER_TEMPERATURE = 53,
 	DAVY_LOG_MES_FAILED = 60,
 	DAVY_LOG_MES_UNRECOVERABLE = 61,
@@ -149,7 +149,7 @@ enum davy_log_kind {
 	DAVY_LOG_I915_RESET_FAILED = 95,
 	DAVY_LOG_I915_PURGED = 96,
 	DAVY_LOG_XE_JOB_TIMEOUT = 100,
-	DAVY_LOG_XE_ENGINE_RESET = 101, /* its block: the job that timed out with it */
+	DAVY_LOG_XE_ENGINE_RESET = 101, /* its block: the job that timed out */
 	DAVY_LOG_XE_GT_RESET = 102,
 	DAVY_LOG_XE_GT_RESET_DONE = 103,
 	DAVY_LOG_XE_GT_RESET_FAILED = 104,
@@ -159,11 +159,10 @@ enum davy_log_kind {
 	DAVY_LOG_XE_TLB_TIMEOUT = 108,
 	DAVY_LOG_XE_GUC_SILENT = 109,
 	DAVY_LOG_XE_VM_ERROR = 110,
-	DAVY_LOG_XE_ENGINES_DEAD =
-		111,	    /* made of resets of several engines: it does not come back */
+	DAVY_LOG_XE_ENGINES_DEAD = 111, /* of resets of several engines: it does not recover */
 	DAVY_LOG_XID = 120, /* class and role by its code; its block: the lines of Xid 31 */
 	DAVY_LOG_XID_DETAIL = 121,
-	DAVY_LOG_XID_UNDECODABLE = 122, /* a fault of nobody the driver knows */
+	DAVY_LOG_XID_UNDECODABLE = 122, /* a fault of no process that the driver knows */
 	DAVY_LOG_GSP_DEAD = 123,
 	DAVY_LOG_OFF_THE_BUS = 124,
 	DAVY_LOG_SXID = 125,
@@ -171,12 +170,12 @@ enum davy_log_kind {
 	DAVY_LOG_NV_UVM_FATAL = 127,
 	DAVY_LOG_NV_PROGRESS = 128,
 	DAVY_LOG_NV_INIT_FAILED = 129,
-	DAVY_LOG_NV_MISMATCH = 130, /* library and module are of two versions */
+	DAVY_LOG_NV_MISMATCH = 130, /* library and module have different versions */
 	DAVY_LOG_OOM_KILL = 140,
 	DAVY_LOG_OOM_INVOKED = 141,
 	DAVY_LOG_PAGE_ALLOC_FAILED = 142,
 	DAVY_LOG_MEMORY_REPORT = 143,
-	DAVY_LOG_HUNG_TASK = 144, /* only when its stack names a GPU driver */
+	DAVY_LOG_HUNG_TASK = 144, /* only if its stack names a GPU driver */
 	DAVY_LOG_TRACE = 145,	  /* stack, registers and the like */
 	DAVY_LOG_LOCKUP = 146,
 	DAVY_LOG_PANIC = 147,
@@ -186,7 +185,7 @@ enum davy_log_kind {
 	DAVY_LOG_IOMMU_FAULT = 151,
 	DAVY_LOG_PME_SPURIOUS = 152,
 	DAVY_LOG_AER = 153,
-	DAVY_LOG_ENGINE_SEGFAULT = 154, /* in a library of the GPU's */
+	DAVY_LOG_ENGINE_SEGFAULT = 154, /* in a library of the GPU */
 	DAVY_LOG_AER_CORRECTED = 155,
 	DAVY_LOG_IOMMU_STUCK = 156,
 	DAVY_LOG_DRIVER_WARNING = 157, /* a WARN() in a GPU driver */
@@ -195,24 +194,24 @@ enum davy_log_kind {
 };
 
 struct davy_log_meaning {
-	const char *name; /* NULL: no such kind */
+	const char *name; /* NULL: unknown kind */
 	uint8_t role;	  /* enum davy_log_role */
-	uint8_t class;	  /* enum davy_log_class; of a precursor the likeliest */
+	uint8_t class;	  /* enum davy_log_class; the most likely one for a precursor */
 	uint8_t hazard;	  /* enum davy_log_hazard, of a precursor */
 	uint8_t weight;	  /* of a precursor: 1 weak alone, 2, 3 strong */
 	uint16_t leads;	  /* of a precursor: bits of enum davy_log_class_bit */
 };
 
-/* Never NULL; of a number that is no kind, that of DAVY_LOG_NOTHING. */
+/* Never NULL; for an unknown number, that of DAVY_LOG_NOTHING. */
 const struct davy_log_meaning *davy_log_meaning(uint32_t kind);
 
-/* What an Xid of NVIDIA's driver says by its number alone, without a name. Never NULL. */
+/* The meaning of an Xid of NVIDIA's driver by its number, without a name. Never NULL. */
 const struct davy_log_meaning *davy_xid_meaning(uint32_t xid);
 
-/* "ring_timeout"; "nothing", "none" and the like for what is not known. */
+/* "ring_timeout"; "nothing", "none" and the like for unknown numbers. */
 const char *davy_log_kind_name(uint32_t kind);
 const char *davy_log_class_name(uint32_t class);
-/* The other way; DAVY_CLASS_NONE of what is no class's name. */
+/* The reverse; DAVY_CLASS_NONE for an unknown name. */
 enum davy_log_class davy_log_class_from_name(const char *name);
 const char *davy_log_role_name(uint32_t role);
 const char *davy_log_hazard_name(uint32_t hazard);

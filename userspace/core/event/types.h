@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Words the whole house shares: engines, backends, modes, and the limits of strings. Part of the
- * pure core: includes only the standard headers and the kernel contract. Numbers are recorded in
- * traces and are append-only.
+ * Words that all parts share: engines, backends, modes, and the limits of strings. Part of the pure
+ * core: includes only standard headers and the kernel contract. Numbers are recorded in traces and
+ * are append-only.
  */
 #ifndef DAVY_TYPES_H
 #define DAVY_TYPES_H
@@ -13,7 +13,7 @@
 
 #include "bpf/wire.h"
 
-#define DAVY_DEVICE_LEN	   32 /* "0000:03:00.0"; "llvmpipe" where no DRM device is behind */
+#define DAVY_DEVICE_LEN	   32 /* "0000:03:00.0"; "llvmpipe" for a device without DRM */
 #define DAVY_MODEL_LEN	   96 /* file name or alias, not the path */
 #define DAVY_DETAIL_LEN	   64
 #define DAVY_UNIT_LEN	   80  /* a systemd unit; a longer name is cut */
@@ -22,11 +22,11 @@
 #define DAVY_ARCH_LEN	   24  /* a model's architecture, "qwen3moe" */
 #define DAVY_QUANT_LEN	   16  /* "Q4_K_M", and a KV cache's type */
 #define DAVY_DEVICES_MAX   8   /* of one process */
-#define DAVY_REASON_LEN	   128 /* why a sensor is off */
+#define DAVY_REASON_LEN	   128 /* the reason why a sensor is off */
 
 #define DAVY_VERSION_TEXT_LEN 96 /* of a driver, a firmware or an engine */
 
-#define DAVY_LAYERS_AUTO (-1) /* of gpu_layers: the engine decides, or it is not known */
+#define DAVY_LAYERS_AUTO (-1) /* of gpu_layers: the engine decides, or it is unknown */
 #define DAVY_LAYERS_ALL	 (-2)
 
 #define DAVY_NS_PER_MS ((uint64_t)1000000)
@@ -38,7 +38,7 @@ enum davy_engine {
 	DAVY_ENGINE_OLLAMA = 2,
 	DAVY_ENGINE_OLLAMA_RUNNER = 3,
 	DAVY_ENGINE_VLLM = 4,
-	DAVY_ENGINE_GENERIC = 5,   /* computes on a GPU with a library we know */
+	DAVY_ENGINE_GENERIC = 5,   /* computes on a GPU with a known library */
 	DAVY_ENGINE_LLAMA_CPP = 6, /* llama.cpp, but not its server */
 	DAVY_ENGINE_SGLANG = 7,
 	DAVY_ENGINE_TGI = 8,
@@ -53,18 +53,18 @@ enum davy_engine {
 	DAVY_ENGINE_COUNT = 17,
 };
 
-/* What a process is within its engine. */
+/* The role of a process within its engine. */
 enum davy_role {
 	DAVY_ROLE_UNKNOWN = 0,
-	DAVY_ROLE_SERVER = 1,	 /* holds a model and serves it */
-	DAVY_ROLE_MANAGER = 2,	 /* starts those that hold models; a router, a daemon */
-	DAVY_ROLE_RUNNER = 3,	 /* holds a model, started by a manager */
-	DAVY_ROLE_DISCOVERY = 4, /* looks for devices for some seconds; never to be throttled */
+	DAVY_ROLE_SERVER = 1,	 /* loads a model and serves it */
+	DAVY_ROLE_MANAGER = 2,	 /* starts processes that load models; a router, a daemon */
+	DAVY_ROLE_RUNNER = 3,	 /* loads a model, started by a manager */
+	DAVY_ROLE_DISCOVERY = 4, /* searches devices for some seconds; never throttled */
 	DAVY_ROLE_TOOL = 5,	 /* runs once and ends */
 	DAVY_ROLE_COUNT = 6,
 };
 
-/* Who made a container. */
+/* The runtime of a container. */
 enum davy_runtime {
 	DAVY_RUNTIME_NONE = 0,
 	DAVY_RUNTIME_OTHER = 1,
@@ -89,8 +89,8 @@ enum davy_backend {
 
 enum davy_mode {
 	DAVY_MODE_OBSERVE = 0, /* report hazards, plan nothing */
-	DAVY_MODE_ADVISE = 1,  /* report the plan that would be carried out */
-	DAVY_MODE_ENFORCE = 2, /* carry it out, on adopted workloads */
+	DAVY_MODE_ADVISE = 1,  /* report the plan that would be executed */
+	DAVY_MODE_ENFORCE = 2, /* execute it, on adopted workloads */
 	DAVY_MODE_COUNT = 3,
 };
 

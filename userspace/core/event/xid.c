@@ -32,7 +32,7 @@ static const struct {
 	FAILS(31, PAGE_FAULT),
 	WARNS(32, HANG, JOB_STALL, 2, DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT), /* pushbuffer */
 	FAILS(38, HANG),						    /* driver firmware */
-	ECHOES(43, RING_TIMEOUT), /* a channel was reset: its program did it */
+	ECHOES(43, RING_TIMEOUT), /* a channel was reset because of its program */
 	FAILS(44, RING_TIMEOUT),  /* context switch */
 	ECHOES(45, RING_TIMEOUT), /* removal after another error, or a kill */
 	FAILS(48, GPU_RESET),	  /* double bit ECC */
@@ -51,7 +51,7 @@ static const struct {
 	FAILS(120, HANG),					     /* GSP error */
 	WARNS(121, GPU_RESET, HARDWARE_ERROR, 2,
 	      DAVY_CAN_GPU_RESET | DAVY_CAN_DEVICE_LOST),	   /* C2C */
-	FAILS(140, GPU_RESET),					   /* ECC, not to be repaired */
+	FAILS(140, GPU_RESET),					   /* ECC, cannot be repaired */
 	FAILS(143, DEVICE_LOST),				   /* initialization */
 	ECHOES(154, GPU_RESET),					   /* the action changed */
 	FAILS(158, HANG),					   /* fatal timeout */
@@ -63,7 +63,7 @@ static const struct {
 
 const struct davy_log_meaning *davy_xid_meaning(uint32_t xid)
 {
-	/* of a number that nobody here knows: something is wrong */
+	/* an unknown number: some error */
 	static const struct davy_log_meaning unknown = { 0,
 							 DAVY_PART_PRECURSOR,
 							 DAVY_CLASS_GPU_RESET,
