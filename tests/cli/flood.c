@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flood SOCKET COUNT [hold]: a user who wants all places. Keeps up to COUNT connections open and
- * says nothing on them; says "full" when the queue is full, and prints what it is answered. A
- * connection that is closed is opened again, unless "hold" is given. Ends with its stdin.
+ * flood SOCKET COUNT [hold]: a client that takes all places. Keeps up to COUNT connections open and
+ * sends nothing on them; prints "full" when the queue is full, and every answer. Opens a closed
+ * connection again, unless "hold" is given. Ends with its stdin.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A user without rights has the kernel print what he likes; tests/cli/run calls this.
+# A user without privileges writes chosen text into the kernel log through a mount option; tests/cli/run calls this.
 
 # forge_checks PROGRAM
 forge_checks() {
@@ -12,12 +12,12 @@ forge_checks() {
 NVRM: Xid ($address): 79' none /mnt" >/dev/null 2>&1
 	[[ $(dmesg 2>/dev/null | grep -c "NVRM: Xid ($address)") == 2 ]] && found=1
 	if [[ $found == 0 ]]; then
-		skip "a user's mount option is no driver's line" "no user may mount here, or the kernel's log may not be read"
+		skip "a user's mount option is not taken for a driver's line" "no user may mount here, or the kernel's log is not readable"
 		return
 	fi
 	for how in "dmesg" "dmesg -S" "dmesg -T" "dmesg -x" "dmesg -r"; do
 		$how | sed -n "/Xid ($address)/,/Xid ($address)/p" >"$work/forged"
-		check "a user's mount option is no driver's line ($how)" exits 0 "$p" log "$work/forged"
-		check "nor behind a newline in it ($how)" says "nothing about a failing GPU"
+		check "a user's mount option is not taken for a driver's line ($how)" exits 0 "$p" log "$work/forged"
+		check "text behind a newline in a mount option is not taken for a driver's line ($how)" says "nothing about a failing GPU"
 	done
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guard PROGRAM CHECK: the agent's side of the installed davylamp-guard, for what can only be seen
- * from outside: low limits, system calls that fail, an agent that is killed. Exit status 0: the
- * check holds; else it prints why not. Started as "davylamp-guard" it prepares the limits that the
- * environment names and becomes the real one.
+ * guard PROGRAM CHECK: the agent's side of the installed davylamp-guard, for behaviour that is
+ * visible only from outside: low limits, failing system calls, a killed agent. Exit status 0: the
+ * check holds; otherwise it prints the reason. Started as "davylamp-guard" it sets the limits that
+ * its environment names and executes the real guard.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +30,9 @@
 #include "act/guard_order.h"
 #include "lib/file.h"
 
-#define GONE_MS		 1000  /* what is promised */
-#define LONG_MS		 20000 /* for events that come at once on any machine */
-#define KERNELS_KIB	 16    /* vdso and vvar are not locked: they are the kernel's */
+#define GONE_MS		 1000  /* the documented limit */
+#define LONG_MS		 20000 /* limit for events that follow at once on any machine */
+#define KERNELS_KIB	 16    /* vdso and vvar belong to the kernel and are not locked */
 #define RSS_KIB		 1024
 #define CAP_SYS_RESOURCE 24
 
@@ -45,12 +45,12 @@
 	} while (0)
 
 static char self[PATH_MAX];
-static char cgroup[PATH_MAX]; /* "": none can be made here */
+static char cgroup[PATH_MAX]; /* "": no cgroup can be created here */
 
-/* What the agent's process tells the test. */
+/* The agent's process sends this to the test. */
 struct report {
 	pid_t guard;
-	int fd; /* number of its end of the socket */
+	int fd; /* number of the agent's end of the socket */
 	struct davy_guard_answer answer;
 };
 
@@ -85,7 +85,7 @@ static bool ended_within(int pidfd, uint64_t until_ms)
 	return poll(&end, 1, until_ms > now ? (int)(until_ms - now) : 0) == 1;
 }
 
-/* The fields of /proc/PID/stat from the state on. */
+/* The fields of /proc/PID/stat, starting with the state. */
 static const char *stat_of(pid_t pid, char *buf, size_t size)
 {
 	char path[64], *at;
@@ -105,7 +105,7 @@ static char state_of(pid_t pid)
 	return at ? *at : 0;
 }
 
-/* CPU time so far, in ns. */
+/* CPU time of the process so far, in ns. */
 static uint64_t cpu_ns(pid_t pid)
 {
 	char path[64], text[128];
@@ -114,7 +114,7 @@ static uint64_t cpu_ns(pid_t pid)
 	return davy_read_file(path, text, sizeof(text)) < 0 ? 0 : strtoull(text, NULL, 10);
 }
 
-/* A line of /proc/PID/status, in KiB; -1: not there. */
+/* A line of /proc/PID/status, in KiB; -1: the line does not exist. */
 static long status_kib(pid_t pid, const char *name)
 {
 	char path[64], text[4096], *at;
@@ -134,7 +134,7 @@ static pid_t child_of(pid_t parent)
 	return davy_read_file(path, text, sizeof(text)) > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
-/* Another child than "not" within the limit; 0: none. */
+/* A child other than "not" within the limit; 0: none. */
 static pid_t wait_for_child(pid_t parent, pid_t not, uint64_t limit_ms)
 {
 	uint64_t end = now_ms() + limit_ms;
@@ -146,8 +146,8 @@ static pid_t wait_for_child(pid_t parent, pid_t not, uint64_t limit_ms)
 }
 
 /*
- * Started as the guard: LAB_NOFILE and the loss of the right to raise it, LAB_DENY "number:errno
- * ...", LAB_LATE (not before the agent is gone), then LAB_GUARD with LAB_VERB.
+ * Acts as the guard's launcher: LAB_NOFILE and no right to raise it, LAB_DENY "number:errno
+ * ...", LAB_LATE (wait until the agent is gone), then LAB_GUARD with LAB_VERB.
  */
 static void deny(const char *list)
 {
@@ -238,7 +238,7 @@ static struct davy_guard_answer freeze(const struct lab *l, enum freeze what, ui
 	return err ? (struct davy_guard_answer){ .result = err } : next_answer(&l->guard);
 }
 
-/* Whether it hears and answers: it refuses an order without sense. */
+/* Whether the guard receives and answers: it refuses an invalid order. */
 static bool hears(const struct lab *l)
 {
 	const struct davy_guard_order o = { .op = DAVY_GUARD_HOLD, .id = 77 };
@@ -286,7 +286,7 @@ static int move_worker(pid_t pid)
 	return davy_write_file(path, text);
 }
 
-/* An agent with its guard, a worker, and our own copy of the agent's end of the socket. */
+/* An agent with its guard, a worker, and a copy of the agent's end of the socket. */
 static int lab_start(struct lab *l)
 {
 	struct report r = { 0 };
@@ -325,7 +325,7 @@ static int find_standby(struct lab *l)
 	return 0;
 }
 
-/* Kills the agent: all are gone within a second, and the worker is not frozen. */
+/* Kills the agent: all its processes end within a second, and the worker is not frozen. */
 static int lab_end(struct lab *l)
 {
 	uint64_t end;
@@ -373,7 +373,7 @@ static void make_cgroup(void)
 		cgroup[0] = 0;
 }
 
-/* After a failed check: nothing stays behind, a spinning guard least of all. */
+/* After a failed check: end every process, also a spinning guard. */
 static void end_all(void)
 {
 	pid_t child;
@@ -417,7 +417,7 @@ static int check_limits(void)
 	return 0;
 }
 
-/* Limits that fall while something is frozen: poll() refuses, no descriptor can be had. */
+/* Limits fall while a process is frozen: poll() fails, no descriptor can be opened. */
 static int check_lowered(void)
 {
 	const struct rlimit none = { 1, 1 };
@@ -432,7 +432,7 @@ static int check_lowered(void)
 	MUST(!prlimit(l.standby, RLIMIT_NOFILE, &none, NULL));
 	a = freeze(&l, TREE, 2);
 	MUST(a.id == 2 && a.stage == DAVY_GUARD_FAILED);
-	if (cgroup[0]) { /* the descriptor is lost on its way: no other target is frozen instead */
+	if (cgroup[0]) { /* a descriptor lost in transit: no other target is frozen instead */
 		a = freeze(&l, CGROUP, 3);
 		MUST(a.id == 3 && a.stage == DAVY_GUARD_FAILED && a.result == -EMFILE);
 	}
@@ -463,7 +463,7 @@ static int check_idle(void)
 	MUST(!davy_guard_send(&l.guard,
 			      &(struct davy_guard_order){ .op = DAVY_GUARD_RELEASE, .id = 1 }, -1));
 	MUST(next_answer(&l.guard).stage == DAVY_GUARD_RELEASED);
-	for (int i = 0; i < 20; i++) { /* the standby looks again within 500 ms, and sleeps then */
+	for (int i = 0; i < 20; i++) { /* the standby checks within 500 ms, and then sleeps */
 		guard = cpu_ns(l.guard.pid);
 		standby = cpu_ns(l.standby);
 		sleep(1);
@@ -499,8 +499,8 @@ static int check_stopped(void)
 }
 
 /*
- * A guard that computes for a second without a wait (RLIMIT_RTTIME) lets the host's work go
- * first.
+ * A guard that computes for a second without waiting (RLIMIT_RTTIME) loses its priority to
+ * the host's work.
  */
 static int check_spin(void)
 {
@@ -519,7 +519,7 @@ static int check_spin(void)
 	return lab_end(&l);
 }
 
-/* Each standby is killed at once: there is no more than one in the growing pause. */
+/* Each standby is killed at once: at most one exists during the growing pause. */
 static int check_standby(void)
 {
 	struct davy_guard_answer a;
@@ -545,7 +545,7 @@ static int check_standby(void)
 	return lab_end(&l);
 }
 
-/* System calls that fail, alone and together: it may refuse to work, but not spin, or survive. */
+/* Failing system calls, alone and together: the guard may refuse work, but not spin or survive. */
 static const struct {
 	const char *what;
 	int nr[5];
@@ -594,7 +594,7 @@ static int round_denied(size_t n)
 	cpu_standby = l.standby ? cpu_ns(l.standby) : 0;
 	from = now_ms();
 	usleep(250000);
-	cpu = cpu_ns(l.guard.pid) - cpu; /* 0: it has ended */
+	cpu = cpu_ns(l.guard.pid) - cpu; /* 0: the guard has ended */
 	cpu_standby = l.standby ? cpu_ns(l.standby) - cpu_standby : 0;
 	MUST((int64_t)cpu < (int64_t)(now_ms() - from) * 1000000 / 10);
 	MUST((int64_t)cpu_standby < (int64_t)(now_ms() - from) * 1000000 / 10);
@@ -628,7 +628,7 @@ int main(int argc, char **argv)
 	if (argc != 3 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 2;
 	setenv("LAB_GUARD", argv[1], 1);
-	prctl(PR_SET_CHILD_SUBREAPER, 1); /* the guards of killed agents end as our children */
+	prctl(PR_SET_CHILD_SUBREAPER, 1); /* the guards of killed agents become our children */
 	make_cgroup();
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
 		if (!strcmp(argv[2], checks[i].name))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pty ACTION COMMAND...: a terminal, a shell's part on it, and the command as its foreground job.
- * When "ready" is printed, ACTION is done: "tty" nothing; "int" types ^C; "stop" types ^Z, and the
- * job that has stopped is told as "stopped" and continued; "winch" makes the window larger; "type"
- * types a line. Prints what the terminal shows, at the end "status N" (128 + signal).
+ * ACTION follows when the command prints "ready". "tty": nothing; "int": type ^C; "stop": type ^Z,
+ * print "stopped" when the job has stopped, and continue it; "winch": enlarge the window; "type":
+ * type a line. Prints the terminal's output, and "status N" (128 + signal) at the end.
  */
 #include <pty.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static void be_the_job(char **command)
 	_exit(127);
 }
 
-/* What a shell does: without it the job's process group would be orphaned, and never stop. */
+/* Acts as the shell: otherwise the job's process group would be orphaned and could not stop. */
 static int be_the_shell(char **command)
 {
 	pid_t job = fork();

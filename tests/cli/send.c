@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* send SOCKET [MS]: stdin as one packet to the agent, what it answers in that time to stdout. */
+/* send SOCKET [MS]: sends stdin as one packet to the agent, prints its answers for MS ms. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What davylamp keeps is neither cut, nor lost among several writers, nor given up because it cannot be
-# read for a moment; tests/cli/run calls these.
+# What davylamp stores is not truncated, not lost among several writers, and not replaced while it is
+# unreadable for a moment; tests/cli/run calls these.
 
 # pin_keep_checks PROGRAM
 pin_keep_checks() {
@@ -10,19 +10,19 @@ pin_keep_checks() {
 	mkdir "$d"
 	{ head -c 65600 /dev/zero | tr '\0' '#' | fold -w 99; printf '\n[rule last]\nbackends = cpu\n'; } >"$at"
 	cp "$at" "$work/keep.own"
-	check "rules of more than 64 KiB are not added to" exits 1 "$p" policy pin --config "$d" backends=cpu
-	check "and it is told" says "longer than 65535 bytes; nothing is changed"
-	check "nothing of them is cut off" cmp "$at" "$work/keep.own"
-	check "nor is one taken out of them" exits 1 "$p" policy unpin --config "$d" pinned-1
-	check "and nothing else with it" cmp "$at" "$work/keep.own"
+	check "policy pin does not append to rules of more than 64 KiB" exits 1 "$p" policy pin --config "$d" backends=cpu
+	check "policy pin reports that the rules are too long" says "longer than 65535 bytes; nothing is changed"
+	check "policy pin does not truncate rules of more than 64 KiB" cmp "$at" "$work/keep.own"
+	check "policy unpin does not change rules of more than 64 KiB" exits 1 "$p" policy unpin --config "$d" pinned-1
+	check "rules of more than 64 KiB are unchanged after policy unpin" cmp "$at" "$work/keep.own"
 	{ head -c 64700 /dev/zero | tr '\0' '#' | fold -w 99; printf '\n[rule last]\nbackends = cpu\n'; } >"$at"
 	cp "$at" "$work/keep.own"
-	check "rules that would become longer than that are not added to" exits 1 "$p" policy pin --config "$d" \
+	check "policy pin does not extend rules beyond 64 KiB" exits 1 "$p" policy pin --config "$d" \
 		--model "$(printf 'm%.0s' $(seq 100)).gguf" backends=cpu
-	check "and stay as they are" cmp "$at" "$work/keep.own"
+	check "rules of nearly 64 KiB are unchanged after policy pin" cmp "$at" "$work/keep.own"
 }
 
-# pins_at_once PROGRAM: sixteen, begun together, each takes its turn.
+# pins_at_once PROGRAM: sixteen pins that start together wait for each other.
 pins_at_once() {
 	local p=$1 d=$work/keep i pids=() failed=0 all
 	rm -rf "$d"
@@ -33,10 +33,10 @@ pins_at_once() {
 	for i in "${pids[@]}"; do
 		wait "$i" || failed=$((failed + 1))
 	done
-	check "sixteen pins at once succeed" test "$failed" = 0
+	check "sixteen simultaneous pins succeed" test "$failed" = 0
 	all=$(for i in $(seq 16); do grep -cx "if model = m$i.gguf" "$d/backend.conf"; done | sort | uniq -c | tr -s ' ')
-	check "and none of them is lost" test "$all" = " 16 1"
-	check "each has a name of its own" test "$(grep -c '^\[rule pinned-' "$d/backend.conf")" = "$(grep '^\[rule pinned-' "$d/backend.conf" | sort -u | wc -l)"
+	check "sixteen simultaneous pins write sixteen rules" test "$all" = " 16 1"
+	check "each of sixteen simultaneous pins has a different name" test "$(grep -c '^\[rule pinned-' "$d/backend.conf")" = "$(grep '^\[rule pinned-' "$d/backend.conf" | sort -u | wc -l)"
 	pids=()
 	for i in $(seq 2 16); do
 		"$p" policy unpin --config "$d" "pinned-$i" >/dev/null &
@@ -45,14 +45,14 @@ pins_at_once() {
 	for i in "${pids[@]}"; do
 		wait "$i" || failed=$((failed + 1))
 	done
-	check "fifteen unpins at once succeed" test "$failed" = 0
-	check "and leave the one that is left" test "$(grep '^\[' "$d/backend.conf")" = "[rule pinned-1]"
-	check "no lock stays behind" test "$(ls -A "$d")" = backend.conf
+	check "fifteen simultaneous unpins succeed" test "$failed" = 0
+	check "fifteen simultaneous unpins leave the sixteenth rule" test "$(grep '^\[' "$d/backend.conf")" = "[rule pinned-1]"
+	check "policy pin leaves no lock file" test "$(ls -A "$d")" = backend.conf
 	flock "$d/.backend.conf.lock" sleep 60 &
 	pids=$!
 	until_true 5 not flock -n "$d/.backend.conf.lock" true
-	check "one that is held for long is given up, with a word" exits 1 "$p" policy pin --config "$d" backends=cpu
-	check "that says what to do" says "locked by another davylamp command for more than 10 s; nothing is changed. Try again"
+	check "policy pin exits with 1 when the folder stays locked" exits 1 "$p" policy pin --config "$d" backends=cpu
+	check "policy pin explains a lock that is held for too long" says "locked by another davylamp command for more than 10 s; nothing is changed. Try again"
 	kill "$pids" "$(pgrep -P "$pids")" 2>/dev/null
 	wait "$pids" 2>/dev/null
 	rm -f "$d/.backend.conf.lock"
@@ -61,20 +61,20 @@ pins_at_once() {
 	$nobody flock "$d" sleep 60 &
 	pids=$!
 	until_true 5 not flock -n "$d" true
-	check "a user who locks the folder holds nobody up" exits 0 "$p" policy pin --config "$d" backends=cpu
+	check "policy pin does not wait for another user's lock on the folder" exits 0 "$p" policy pin --config "$d" backends=cpu
 	kill "$pids" "$(pgrep -P "$pids")" 2>/dev/null
 	wait "$pids" 2>/dev/null
 }
 
-# units FILE: one service.
+# units FILE: adopted units with one service.
 units() {
 	printf '[unit 1]\nunit = davylamp-test-none.service\nversion = 1\n' >"$1"
 }
 
-# units_of STATE: the adopted units by the database.
+# units_of STATE: the adopted units in the database.
 units_of() { sqlite3 "$1/davylamp.db" 'SELECT DISTINCT unit FROM unit_setting'; }
 
-# unreadable_checks PROGRAM: an agent that may not read what it keeps, for a while; the files are of an older davylamp.
+# unreadable_checks PROGRAM: an agent whose state files are unreadable for a while; an older davylamp wrote them.
 unreadable_checks() {
 	local p=$1 state=$work/unreadable file
 	rm -rf "$state"
@@ -85,33 +85,33 @@ unreadable_checks() {
 	echo '{"format":1,"since":5,"classes":{},"hazards":{}}' >"$state/foresight.json"
 	cp -r "$state" "$work/unreadable.own"
 	touch "$work/emfile"
-	check "an agent that cannot read what it keeps runs" agent env LD_PRELOAD="$work/unreadable.so" UNREADABLE_WHILE="$work/emfile" \
+	check "an agent with unreadable state files starts" agent env LD_PRELOAD="$work/unreadable.so" UNREADABLE_WHILE="$work/emfile" \
 		UNREADABLE="learned.conf units.conf foresight.json" "$p" run --config "$work"
-	check "it tells of learned.conf, and that it tries again" until_true 10 grep -q \
+	check "the agent reports an unreadable learned.conf and tries again" until_true 10 grep -q \
 		"learned.conf': cannot be read: Too many open files; it stays unchanged.*reads it again every 5 s" "$work/agent.err"
-	check "of the units, too" until_true 10 grep -q \
+	check "the agent reports an unreadable list of units and tries again" until_true 10 grep -q \
 		"the list of adopted units cannot be read: Too many open files; it stays as it is.*reads it again every 5 s" "$work/agent.err"
-	check "and of the counters" until_true 10 grep -q \
+	check "the agent reports unreadable counters and tries again" until_true 10 grep -q \
 		"cannot read the counters of foresight: Too many open files; they stay unchanged" "$work/agent.err"
 	for file in learned.conf units.conf foresight.json; do
-		check "$file stays as it is" cmp "$state/$file" "$work/unreadable.own/$file"
-		check "and is not put aside" test ! -e "$state/$file.bad"
+		check "unreadable $file is unchanged" cmp "$state/$file" "$work/unreadable.own/$file"
+		check "unreadable $file is not put aside" test ! -e "$state/$file.bad"
 	done
-	check "no unit is adopted over it" exits 3 "$p" policy adopt davylamp-test-none.service --socket "$work/sock"
-	check "and it is told why" says "the list of adopted units cannot be read"
-	check "nothing is forgotten over it" exits 3 "$p" policy forget --all --socket "$work/sock"
-	check "and it is told why, too" says "learned.conf cannot be read"
+	check "policy adopt is refused while the list of units is unreadable" exits 3 "$p" policy adopt davylamp-test-none.service --socket "$work/sock"
+	check "policy adopt reports the unreadable list of units" says "the list of adopted units cannot be read"
+	check "policy forget is refused while learned.conf is unreadable" exits 3 "$p" policy forget --all --socket "$work/sock"
+	check "policy forget reports the unreadable learned.conf" says "learned.conf cannot be read"
 	rm "$work/emfile"
-	check "once it can be read, its breakers are in force" until_true 20 grep -q "learned.conf': was read" "$work/agent.err"
-	check "and its units in the agent's care" until_true 20 bash -c \
+	check "breakers are in force when learned.conf becomes readable" until_true 20 grep -q "learned.conf': was read" "$work/agent.err"
+	check "units are adopted when their list becomes readable" until_true 20 bash -c \
 		"'$p' policy adopted --json --socket '$work/sock' | jq -e '.unit == \"davylamp-test-none.service\"'"
-	check "which it tells" grep -q "the list of adopted units was read" "$work/agent.err"
-	check "they are in the database" test "$(units_of "$state")" = davylamp-test-none.service
-	check "the file of the older davylamp is kept" cmp "$state/units.conf.imported" "$work/unreadable.own/units.conf"
-	check "now it may be forgotten" exits 0 "$p" policy forget --model b.gguf --socket "$work/sock"
+	check "the agent reports that the list of units was read" grep -q "the list of adopted units was read" "$work/agent.err"
+	check "the units of the older davylamp are in the database" test "$(units_of "$state")" = davylamp-test-none.service
+	check "the units file of the older davylamp is kept" cmp "$state/units.conf.imported" "$work/unreadable.own/units.conf"
+	check "policy forget works when learned.conf is readable" exits 0 "$p" policy forget --model b.gguf --socket "$work/sock"
 	end_agent
-	check "one entry is left, the others' two are gone" test "$(grep -c '^model = ' "$state/learned.conf")" = 1
-	check "the counters began when the older davylamp's did" test \
+	check "policy forget removes two of three entries" test "$(grep -c '^model = ' "$state/learned.conf")" = 1
+	check "the counters keep the start time of the older davylamp" test \
 		"$(sqlite3 "$state/davylamp.db" "SELECT value FROM foresight WHERE counter = 'since'")" = 5
-	check "nothing was put aside" bash -c "! ls '$state' | grep '\.bad$'"
+	check "a readable file is not put aside" bash -c "! ls '$state' | grep '\.bad$'"
 }

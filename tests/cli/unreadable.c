@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Preloaded: while the file UNREADABLE_WHILE exists, no file whose name is in UNREADABLE ("a b")
- * can be opened for reading: EMFILE, as on a host whose limit is reached for the moment.
+ * Preloaded: while the file UNREADABLE_WHILE exists, opening a file named in UNREADABLE ("a b")
+ * for reading fails with EMFILE, as on a host that is at its limit for a moment.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +50,7 @@ static bool refused(const char *path, int flags)
 OPEN(open)
 OPEN(open64)
 
-/* What _FORTIFY_SOURCE makes of them. */
+/* _FORTIFY_SOURCE calls these instead. */
 int __open_2(const char *path, int flags)
 {
 	return open(path, flags);
