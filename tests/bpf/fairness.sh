@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# Uprobes when a stranger wants them all: 300 processes of an unprivileged user that look like engines,
-# each with a library of its own, while an adopted engine and one of another user live. Sourced by
+# One user tries to take all uprobes: 300 processes of an unprivileged user that look like engines, each
+# with a different library, while an adopted engine and one of another user run. Sourced by
 # tests/bpf/run.
 
 mallory=65533
@@ -20,7 +20,7 @@ start_fair_agent() {
 	until_true 20 saw '.event == "sensor" and .name == "engine" and .state == "live"'
 }
 
-# An engine that throws when its file appears. NAME COMMAND...: its pid is in $work/NAME.pid.
+# NAME COMMAND...: an engine that throws when its file appears. Its pid is in $work/NAME.pid.
 thrower() {
 	local name=$1
 	shift
@@ -40,39 +40,39 @@ for i in $(seq 0 299); do
 	cp "$work/fair/lib" "$work/fair/libstdc++.so.6.$i"
 done
 chmod 644 "$work"/fair/lib*
-# Adopted and other engines have libraries of their own, as containers do.
+# Adopted and other engines have separate libraries, as in containers.
 cp -L "$(ldconfig -p | awk '/libstdc\+\+\.so\.6 .*x86-64/ { print $NF; exit }')" "$work/fair/libstdc++.so.6"
 mkdir "$work/fair/own" && cp "$work/fair/libstdc++.so.6" "$work/fair/own/"
 
-check "an agent starts" start_fair_agent
+check "an agent for the uprobe quota starts" start_fair_agent
 thrower adopted "$program" exec --socket "$work/sock" --state "$work/state" -- \
 	env LD_LIBRARY_PATH="$work/fair"
-check "an engine under davylamp exec is seen" until_true 20 eval \
+check "an engine under davylamp exec is recognised" until_true 20 eval \
 	'[[ -s $work/adopted.pid ]] && engine_is "$(pid_of adopted)" ".workload > 0 and .exceptions_seen"'
 thrower other env LD_LIBRARY_PATH="$work/fair/own" setpriv --reuid=65532 --regid=65532 --clear-groups
-check "and one of another user" until_true 20 eval \
+check "an engine of another user is recognised" until_true 20 eval \
 	'[[ -s $work/other.pid ]] && engine_is "$(pid_of other)" .exceptions_seen'
 mkfifo "$work/hold"
 as_mallory "$work/fair/llama-server" "$work/fair/libstdc++.so.6" 300 <"$work/hold" >"$work/mapped" 2>&1 &
 exec 7>"$work/hold"
-check "a stranger starts 300 engines with a library each" until_true 60 grep -q ready "$work/mapped"
-check "his quota is reached, and the rest refused" until_true 120 crowding '.probes_refused >= 200 and .probes <= 80'
-check "which is an event that names him" until_true 10 saw \
+check "a user starts 300 engines with a library each" until_true 60 grep -q ready "$work/mapped"
+check "probes beyond the user's quota are refused" until_true 120 crowding '.probes_refused >= 200 and .probes <= 80'
+check "an event names the user whose probes are refused" until_true 10 saw \
 	".event == \"sensor\" and .name == \"probes\" and .state == \"lost\" and (.reason | test(\"user $mallory \"))"
-check "status shows it" bash -c "'$program' status --socket '$work/sock' | grep -qE '^crowding: [0-9]{3} probes refused'"
-check "and that exceptions of some of his engines are not seen" bash -c \
+check "status shows the refused probes" bash -c "'$program' status --socket '$work/sock' | grep -qE '^crowding: [0-9]{3} probes refused'"
+check "status shows that exceptions of some engines of the user are not seen" bash -c \
 	"'$program' status --json --socket '$work/sock' | jq -e 'any(.processes[]; .probes_lost and (.exceptions_seen | not))'"
-check "the adopted engine's exceptions are seen as before" engine_is "$(pid_of adopted)" \
+check "exceptions of the adopted engine remain traced" engine_is "$(pid_of adopted)" \
 	'.exceptions_seen and (.probes_lost | not)'
 check "an exception of the adopted engine arrives" throws adopted
-check "one of the other user's too" throws other
+check "an exception of the other user's engine arrives" throws other
 thrower late "$program" exec --socket "$work/sock" --state "$work/state" -- env LD_LIBRARY_PATH="$work/fair/own"
-check "an engine that is adopted now finds room" until_true 20 eval \
+check "an engine that is adopted later gets a probe" until_true 20 eval \
 	'[[ -s $work/late.pid ]] && engine_is "$(pid_of late)" ".workload > 0 and .exceptions_seen"'
-check "its exception arrives" throws late
+check "an exception of the later engine arrives" throws late
 exec 7>&-
-check "the stranger's end frees his probes, one by one" until_true 60 crowding '.probes < 64'
+check "the end of the user's engines frees their probes" until_true 60 crowding '.probes < 64'
 kill "$agent"
 wait "$agent"
-check "the agent ends well" test $? = 0
+check "the agent with the uprobe quota exits with 0" test $? = 0
 agent=''

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes that stand in an agent's way, as user nobody:
- *   hostile hang DIR      a file system of its own, mounted on DIR, whose only file is never read
- *                         to its end; "llama-server" with a page of it under mmap_lock: a reader
+ * Processes that obstruct an agent, as user nobody:
+ *   hostile hang DIR      a FUSE file system, mounted on DIR, whose only file is never read to
+ *                         its end; "llama-server" with a page of it under mmap_lock: a reader
  *                         of /proc/PID/cmdline, environ or maps waits for the file system
  *   hostile storm FILES   "llama-server" with that many open files, which forks without end
- * Prints its pid once it is so, "hang" that of its file system before. Ends by a signal, "hang"
- * once its file system has ended; ps and pgrep hang, too, until then.
+ * Prints its pid when ready; "hang" prints the pid of its file system before. Ends by a signal;
+ * "hang" ends when its file system has ended. Until then ps and pgrep hang, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,7 @@ static struct fuse_attr attributes(uint64_t ino)
 				   .nlink = 1 };
 }
 
-/* Everything but FUSE_READ is answered. */
+/* Answers everything but FUSE_READ. */
 static void serve(int fuse)
 {
 	static char in[256 * 1024];
@@ -153,7 +153,7 @@ static void *hold_lock(void *arg)
 	return arg;
 }
 
-/* Waits for mmap_lock for writing: who wants it for reading waits behind. */
+/* Waits for mmap_lock for writing: later readers wait behind it. */
 static void *want_lock(void *arg)
 {
 	while (!go_on)

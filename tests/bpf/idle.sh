@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Wake-ups of an agent on a host where nothing runs: in a PID namespace of its own, where it finds no
-# process of the host's, and without BPF, which would report each program that the host starts. Counts
-# with builtins alone. Prints "SWITCHES SECONDS" for each try; 0 when one try has at most one a second.
+# Wake-ups of an idle agent, in a separate PID namespace, where it finds no processes of the host, and
+# without BPF, which would report each program that the host starts. Counts with shell builtins only.
+# Prints "SWITCHES SECONDS" for each try; exits with 0 when one try has at most one per second.
 program=$1
 work=$2
-# Of all processes and threads of the agent.
+# Context switches of all processes and threads of the agent.
 count_switches() {
 	local status key value name
 	switches=0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mapper FILE COUNT: what a stranger does who wants all uprobes. COUNT processes that look like
- * llama-server map a copy of FILE each, which has a C++ library's name: FILE.COUNT. Prints a line
- * when all are there, and ends them when its input ends.
+ * mapper FILE COUNT: takes as many uprobes as it can. COUNT processes that look like llama-server
+ * map a copy of FILE each, which has a C++ library's name: FILE.COUNT. Prints a line when
+ * all are mapped, and ends them when its input ends.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The engine: maps its library, says so, and sleeps. */
+/* The engine: maps its library, reports it, and sleeps. */
 static int engine(const char *library, int ready)
 {
 	int fd = open(library, O_RDONLY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CUDA kernel that writes where nothing is mapped, by the driver API alone: its fault is Xid 31.
- * Exits with 0 when the driver told the program so (CUDA_ERROR_ILLEGAL_ADDRESS), with 77 without
+ * A CUDA kernel that writes to an unmapped address through the driver API: its fault is Xid 31.
+ * Exits with 0 when the driver reports the fault (CUDA_ERROR_ILLEGAL_ADDRESS), with 77 without
  * CUDA.
  */
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# boot.sh WORK DIR...: the first process of new pid, mount, cgroup, ipc, uts and network namespaces. Makes a
-# root of this host's files (written to a tmpfs, with the DIRs as they are), and becomes its systemd.
-# WORK/unit holds all its units; none of this host's services is started.
+# boot.sh WORK DIR...: the first process of new pid, mount, cgroup, ipc, uts and network namespaces. Builds a
+# root of this host's files (written to a tmpfs, with the DIRs unchanged), and executes systemd there.
+# WORK/unit holds all its units; no service of this host is started.
 set -eu
 
 work=$1

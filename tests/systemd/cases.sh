@@ -3,29 +3,29 @@
 #
 # The cases of tests/systemd/run.
 
-# The unit as it is installed: what systemd thinks of it, and what its process has in the end.
+# The installed unit: systemd's rating of it, and the resulting rights of its process.
 case_confined() {
 	local pid
 	pid=$(main_pid agent)
 	if systemd-analyze security --help 2>&1 | grep -q -- --offline; then
 		check "systemd rates the unit 4.1 or better: SECURITY.md explains each point" rated_at_most 41
-		check "and knows all its lines" not grep -qE "ignoring|Unknown" "$work/rated"
+		check "systemd knows all directives of the unit" not grep -qE "ignoring|Unknown" "$work/rated"
 	else
-		skip "systemd's rating of the unit" "this systemd-analyze has no --offline"
+		skip "systemd's rating of the unit" "this systemd-analyze has no option --offline"
 	fi
 	process_says() { inside grep -qE "^$1:[[:space:]]*$2\$" "/proc/$pid/status"; }
-	check "the agent has no right to gain rights" process_says NoNewPrivs 1
-	check "system calls are filtered by systemd and by itself" filters_at_least 2
-	check "its bounding set has nothing that its table has not" bounding_set_is_within "$(table_of_capabilities)"
-	check "nor its permitted one" capabilities_are_within CapPrm "$(table_of_capabilities)"
-	check "it cannot write to the host's files" not in_agent touch /usr/davylamp-was-here
-	check "nor see homes" test "" = "$(in_agent ls -A /root 2>&1)"
-	check "its files are root's alone" eval '[[ $(inside stat -c %a $state/davylamp.db) == 600 ]]'
-	check "it goes before others" test -15 = "$(inside ps -o ni= -p "$pid" | tr -d " ")"
+	check "the agent has NoNewPrivs" process_says NoNewPrivs 1
+	check "system calls are filtered by systemd and by the agent" filters_at_least 2
+	check "the bounding set contains only capabilities of the unit's table" bounding_set_is_within "$(table_of_capabilities)"
+	check "the permitted set contains only capabilities of the unit's table" capabilities_are_within CapPrm "$(table_of_capabilities)"
+	check "the agent cannot write to the host's files" not in_agent touch /usr/davylamp-was-here
+	check "the agent cannot read home directories" test "" = "$(in_agent ls -A /root 2>&1)"
+	check "the database is readable by root only" eval '[[ $(inside stat -c %a $state/davylamp.db) == 600 ]]'
+	check "the agent runs with nice -15" test -15 = "$(inside ps -o ni= -p "$pid" | tr -d " ")"
 	if (echo -900 >/proc/self/oom_score_adj) 2>/dev/null; then
-		check "it is not the first to be killed for memory" test -900 = "$(inside cat "/proc/$pid/oom_score_adj")"
+		check "the agent has the OOM score adjustment -900" test -900 = "$(inside cat "/proc/$pid/oom_score_adj")"
 	else
-		skip "the agent's place before the OOM killer" "this host lets nobody set it"
+		skip "the agent's OOM score adjustment" "this host does not allow to set it"
 	fi
 }
 rated_at_most() { # TENTHS
@@ -36,7 +36,7 @@ rated_at_most() { # TENTHS
 	[[ $tenths && 10#$tenths -le $1 ]]
 }
 filters_at_least() { [[ $(inside sed -n 's/^Seccomp_filters:[[:space:]]*//p' "/proc/$(main_pid agent)/status") -ge $1 ]]; }
-# From the comment beside the list: a bit for each, by the kernel's numbers.
+# Capabilities from the comment beside the list: a bit for each, by the kernel's numbers.
 table_of_capabilities() {
 	local name mask=0 number
 	while read -r name; do
@@ -58,17 +58,17 @@ case_adopt() {
 	local before
 	before=$(main_pid llama)
 	inside systemctl cat llama >"$work/cat.before"
-	check "a unit that there is not is refused, with its reason" not adopt nothing.service
-	check "so it says" grep -q "no such unit" "$work/said"
-	check "what is no service's name is refused" not adopt ../llama.service
-	check "a unit is adopted" adopt llama.service
-	check "it goes on as it runs" test "$before" = "$(main_pid llama)"
-	check "the agent knows its engine" until_true 10 adopted llama '.engine == "llama-server"'
-	check "the drop-in only points at the environment" test "[Service]
+	check "adoption of a missing unit is refused" not adopt nothing.service
+	check "the refusal names the missing unit" grep -q "no such unit" "$work/said"
+	check "adoption of an invalid service name is refused" not adopt ../llama.service
+	check "a unit can be adopted" adopt llama.service
+	check "adoption does not restart the unit" test "$before" = "$(main_pid llama)"
+	check "the agent recognises the adopted unit's engine" until_true 10 adopted llama '.engine == "llama-server"'
+	check "the drop-in contains only the reference to the environment file" test "[Service]
 EnvironmentFile=-$state/units/llama.service.env" = "$(inside grep -v '^#' $drop_in)"
-	check "both files are 0644, with generator and version in their first line" both_files_are_told
-	check "systemd has read it" test no = "$(inside systemctl show -P NeedDaemonReload llama)"
-	check "twice is refused" not adopt llama.service
+	check "drop-in and environment file have mode 0644, and name generator and version in line 1" both_files_are_told
+	check "systemd has loaded the drop-in" test no = "$(inside systemctl show -P NeedDaemonReload llama)"
+	check "a second adoption of the unit is refused" not adopt llama.service
 }
 
 both_files_are_told() {
@@ -83,13 +83,13 @@ both_files_are_told() {
 case_shrink() {
 	local before id
 	before=$(main_pid llama) id=$(workload llama)
-	check "shrink is done, and verified by a token" \
+	check "a shrink succeeds after a token was received" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
-	check "by a new process" test "$before" != "$(main_pid llama)"
-	check "that was told the batch" told llama LLAMA_ARG_UBATCH=64
+	check "the shrink restarts the process" test "$before" != "$(main_pid llama)"
+	check "the new process has the reduced ubatch" told llama LLAMA_ARG_UBATCH=64
 }
 
-# What the list says is what the file says, and no question is left open.
+# The listed settings equal those in the file, and no act is open.
 setting() { inside sqlite3 $state/davylamp.db "SELECT value FROM unit_setting WHERE unit = 'llama.service' AND setting = '$1'"; }
 settled() {
 	local wanted
@@ -98,7 +98,7 @@ settled() {
 	[[ ${wanted/#0/} == "$(env_file llama | sed -n 's/^LLAMA_ARG_UBATCH=//p')" ]] && healthy 18301/health
 }
 
-# Seeded instants from the order to well after the restart.
+# Seeded delays from the order until well after the restart.
 case_killed() {
 	local i id sizes=(64 128) bad=0
 	RANDOM=6
@@ -109,29 +109,29 @@ case_killed() {
 		sleep "0.$(printf %03d $((RANDOM % 400)))"
 		inside systemctl kill --kill-who=main -s KILL agent
 		until_true 10 is agent failed
-		inside systemctl reset-failed agent llama # else systemd refuses so many starts
+		inside systemctl reset-failed agent llama # otherwise systemd refuses so many starts
 		start_agent
 		until_true 20 settled || { bad=$((bad + 1)); env_file llama; inside sqlite3 $state/davylamp.db 'SELECT * FROM unit_setting'; }
 	done
-	check "an agent killed while it changes a unit (8 times): the change is whole, or taken back" \
+	check "a change during which the agent is killed (8 times) is complete or undone" \
 		test $bad = 0
-	check "the unit's files are whole" both_files_are_told
+	check "the unit's files are complete after the kills" both_files_are_told
 	id=$(workload llama)
 	order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
-	check "and it can be changed as before" told llama LLAMA_ARG_UBATCH=64
+	check "the unit can be changed after the kills" told llama LLAMA_ARG_UBATCH=64
 }
 
 case_flags() {
-	check "another unit is adopted" adopt flags.service
+	check "another unit can be adopted" adopt flags.service
 	until_true 10 adopted flags '.engine == "llama-server"'
 	local id before
 	id=$(workload flags) before=$(main_pid flags)
-	check "a flag on its command line refuses what a variable cannot override" \
+	check "a shrink is refused when a flag on the command line overrides the variable" \
 		order_fails "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
-	check "which is reported" grep -q "flags.service: the unit's command line has -ub" "$work/agent.err"
-	check "it was not touched" test "$before" = "$(main_pid flags)"
-	check "and is released" release flags.service
-	check "without a restart" test "$before" = "$(main_pid flags)"
+	check "the refusal names the flag on the command line" grep -q "flags.service: the unit's command line has -ub" "$work/agent.err"
+	check "the refused unit is not restarted" test "$before" = "$(main_pid flags)"
+	check "the refused unit can be released" release flags.service
+	check "the release of an unchanged unit does not restart it" test "$before" = "$(main_pid flags)"
 }
 
 undo() { order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"$2\",\"workload\":$1}"; }
@@ -139,37 +139,37 @@ undo() { order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"$2\",\"workload\"
 case_undo() {
 	local id
 	id=$(workload llama)
-	check "undo takes it back" undo "$id" shrink
-	undo "$id" shrink # what the killed ones had left, if any
-	check "and nothing is left to undo" not undo "$id" shrink
-	check "the process is told nothing" not told llama LLAMA_ARG_UBATCH=64
-	check "the environment says nothing" test "" = "$(env_file llama | grep -v '^#')"
+	check "undo of a shrink succeeds" undo "$id" shrink
+	undo "$id" shrink # changes of killed agents, if any are left
+	check "a second undo finds nothing to undo" not undo "$id" shrink
+	check "the process has no reduced ubatch after the undo" not told llama LLAMA_ARG_UBATCH=64
+	check "the environment file has no settings after the undo" test "" = "$(env_file llama | grep -v '^#')"
 }
 
 case_migrate() {
 	local id
 	id=$(workload llama)
-	check "strictly the CPU" order "{\"op\":\"order\",\"rung\":\"migrate_cpu\",\"workload\":$id}"
-	check "is told" told llama LLAMA_ARG_DEVICE=none
-	check "it serves" healthy 18301/health
+	check "migrate_cpu of a unit succeeds" order "{\"op\":\"order\",\"rung\":\"migrate_cpu\",\"workload\":$id}"
+	check "the migrated process has no device" told llama LLAMA_ARG_DEVICE=none
+	check "the migrated engine answers" healthy 18301/health
 	stop_agent
 	start_agent
-	check "an agent that starts anew knows it, and what it is told" until_true 10 \
+	check "a restarted agent knows the unit and its settings" until_true 10 \
 		adopted llama '.told_backend == "cpu" and .state == "active" and .engine == "llama-server"'
 	id=$(workload llama)
-	check "and can take it back" undo "$id" migrate_cpu
-	check "to what the unit says" not told llama LLAMA_ARG_DEVICE=none
-	check "strictly the CPU again" order "{\"op\":\"order\",\"rung\":\"migrate_cpu\",\"workload\":$id}"
+	check "a restarted agent can undo the migration" undo "$id" migrate_cpu
+	check "the undone migration restores the unit's own device" not told llama LLAMA_ARG_DEVICE=none
+	check "migrate_cpu succeeds again" order "{\"op\":\"order\",\"rung\":\"migrate_cpu\",\"workload\":$id}"
 }
 
 case_crash() {
 	local before
 	before=$(main_pid llama)
-	inside systemctl reset-failed llama # else systemd refuses so many starts
+	inside systemctl reset-failed llama # otherwise systemd refuses so many starts
 	inside kill -SEGV "$before"
-	check "a crash is answered by a restart through systemd" until_true 30 restarted llama "$before"
-	check "with what it was told" told llama LLAMA_ARG_DEVICE=none
-	check "which is told as done" until_true 30 crash_is_over
+	check "a crashed unit is restarted through systemd" until_true 30 restarted llama "$before"
+	check "the restarted unit keeps its settings" told llama LLAMA_ARG_DEVICE=none
+	check "the restart is reported as done" until_true 30 crash_is_over
 }
 crash_is_over() {
 	grep '"rung":"outcome"' "$work/agent.out" | tail -n 1 | jq -e '.hazard == "runner_crash" and .result == 0' >/dev/null
@@ -180,11 +180,11 @@ case_by_hand() {
 	local id
 	id=$(workload llama)
 	inside systemctl stop llama
-	check "a unit stopped by hand is not started" \
+	check "a unit that was stopped by hand is not started" \
 		order_fails "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}"
 	sleep 1
-	check "it stays so" is llama inactive
-	check "and is reported" grep -q "llama.service: was stopped by an operator" "$work/agent.err"
+	check "a unit that was stopped by hand stays stopped" is llama inactive
+	check "the refusal reports that the unit was stopped by hand" grep -q "llama.service: was stopped by an operator" "$work/agent.err"
 	inside systemctl start llama
 	until_true 20 healthy 18301/health
 	ask "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}" >"$work/answer" &
@@ -193,35 +193,35 @@ case_by_hand() {
 	inside systemctl stop llama
 	wait $asked
 	sleep 1
-	check "nor one stopped in the middle of an act" is llama inactive
+	check "a unit that is stopped by hand during an act stays stopped" is llama inactive
 	inside systemctl start llama
-	check "started by hand it is ours as before" until_true 20 healthy 18301/health
+	check "a unit that is started by hand again stays adopted" until_true 20 healthy 18301/health
 }
 
 case_edited() {
 	local id before
 	id=$(workload llama)
 	inside sh -c "echo LLAMA_ARG_UBATCH=7 >>$state/units/llama.service.env"
-	check "a change goes on over an environment edited by hand" \
+	check "a change replaces an environment file that was edited by hand" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":128}"
-	check "the edited one is kept" inside grep -q LLAMA_ARG_UBATCH=7 $state/units/llama.service.env.hand
-	check "and reported" grep -q "was changed by hand: it is kept as" "$work/agent.err"
-	check "what was wanted is told" told llama LLAMA_ARG_UBATCH=128
+	check "the edited environment file is kept" inside grep -q LLAMA_ARG_UBATCH=7 $state/units/llama.service.env.hand
+	check "the edited environment file is reported" grep -q "was changed by hand: it is kept as" "$work/agent.err"
+	check "the new environment contains the change" told llama LLAMA_ARG_UBATCH=128
 	before=$(main_pid llama)
 	inside sh -c "echo Environment=A=1 >>$drop_in"
-	check "behind a drop-in edited by hand nothing is changed" \
+	check "a change is refused when the drop-in was edited by hand" \
 		order_fails "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":32}"
-	check "nor restarted" test "$before" = "$(main_pid llama)"
+	check "the unit with the edited drop-in is not restarted" test "$before" = "$(main_pid llama)"
 }
 
 case_unwritable() {
 	local id before
 	id=$(workload llama) before=$(main_pid llama)
 	state_read_only
-	check "with a state directory that cannot be written nothing is done" \
+	check "a change is refused when the state directory cannot be written" \
 		order_fails "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":16}"
-	check "to the process neither" test "$before" = "$(main_pid llama)"
-	check "and that is reported" grep -q "Read-only file system" "$work/agent.err"
+	check "a refused change does not restart the process" test "$before" = "$(main_pid llama)"
+	check "the read-only state directory is reported" grep -q "Read-only file system" "$work/agent.err"
 	state_writable
 }
 
@@ -233,36 +233,36 @@ case_silent() {
 	began=$SECONDS
 	check "an act is refused while systemd does not answer" \
 		order_fails "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}"
-	check "within its limit: systemd would not answer for ever" test $((SECONDS - began)) -le 60
-	check "the agent itself answers meanwhile" ask '{"op":"status"}' >/dev/null
-	check "adopting says it" not adopt sleeper.service
-	check "with its reason" grep -q "systemd does not answer" "$work/said" "$work/agent.err"
+	check "the refusal comes within the limit of 60 s" test $((SECONDS - began)) -le 60
+	check "the agent answers status while systemd does not answer" ask '{"op":"status"}' >/dev/null
+	check "adoption is refused while systemd does not answer" not adopt sleeper.service
+	check "the refusal reports that systemd does not answer" grep -q "systemd does not answer" "$work/said" "$work/agent.err"
 	kill -CONT "$init"
-	check "afterwards all is as before" until_true 20 order \
+	check "an act succeeds when systemd answers again" until_true 20 order \
 		"{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}"
 }
 
 case_release() {
 	local id before
 	id=$(workload llama) before=$(main_pid llama)
-	check "it is released" release llama.service
-	check "the edited drop-in is kept and told" grep -q "50-davylamp.conf.hand" "$work/said"
-	check "its process runs anew, as the unit says" restarted llama "$before"
-	check "told nothing" not told llama LLAMA_ARG_UBATCH=128
-	check "no environment is left" not inside test -e $state/units/llama.service.env
+	check "the unit can be released" release llama.service
+	check "the release reports where it keeps the edited drop-in" grep -q "50-davylamp.conf.hand" "$work/said"
+	check "the release restarts the process" restarted llama "$before"
+	check "the released process has no settings of davylamp" not told llama LLAMA_ARG_UBATCH=128
+	check "the release removes the environment file" not inside test -e $state/units/llama.service.env
 	inside rm -r /etc/systemd/system/llama.service.d
 	inside systemctl daemon-reload
 	inside systemctl cat llama >"$work/cat.after"
-	check "the unit is what it was" cmp "$work/cat.before" "$work/cat.after"
-	check "it is in nobody's list" test "" = "$(workload llama)"
+	check "the released unit is identical to the original" cmp "$work/cat.before" "$work/cat.after"
+	check "the released unit is not a workload" test "" = "$(workload llama)"
 	inside mkdir -p /etc/systemd/system/llama.service.d
 	inside sh -c "echo '[Service]' >$drop_in"
-	check "somebody else's file of that name is in the way" not adopt llama.service
-	check "and stays" test '[Service]' = "$(inside cat $drop_in)"
-	check "nothing else was left there" test 50-davylamp.conf = "$(inside ls /etc/systemd/system/llama.service.d)"
+	check "adoption is refused when another program's file has the name of the drop-in" not adopt llama.service
+	check "the other program's file is unchanged" test '[Service]' = "$(inside cat $drop_in)"
+	check "a refused adoption leaves no other files" test 50-davylamp.conf = "$(inside ls /etc/systemd/system/llama.service.d)"
 	inside rm -r /etc/systemd/system/llama.service.d
-	check "adopted and released, a clean unit" eval 'adopt llama.service && release llama.service'
-	check "leaves no folder" not inside test -e /etc/systemd/system/llama.service.d
+	check "a clean unit can be adopted and released" eval 'adopt llama.service && release llama.service'
+	check "the release removes the empty drop-in folder" not inside test -e /etc/systemd/system/llama.service.d
 }
 
 ollama_case() { # UNIT PORT ERA
@@ -272,55 +272,55 @@ ollama_case() { # UNIT PORT ERA
 	inside systemctl start "$unit"
 	until_true 10 healthy "$port/api/version"
 	post "$port/api/generate" '{"model":"tiny","prompt":"x","stream":false}' >/dev/null
-	check "Ollama $3: adopted" adopt "$unit.service"
-	check "Ollama $3: known" until_true 10 adopted "$unit" '.engine == "ollama"'
+	check "Ollama $3: the unit can be adopted" adopt "$unit.service"
+	check "Ollama $3: the agent recognises the engine" until_true 10 adopted "$unit" '.engine == "ollama"'
 	id=$(workload "$unit")
 	first=$(runner "$unit")
-	check "Ollama $3: shrink is told by its environment" \
+	check "Ollama $3: a shrink of the context uses the environment" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"parallel\":1,\"context\":1024}"
-	check "Ollama $3: the old runner is gone with its daemon" not inside kill -0 "$first"
-	check "Ollama $3: the daemon has it" told "$unit" OLLAMA_CONTEXT_LENGTH=1024
+	check "Ollama $3: the old runner ends with its daemon" not inside kill -0 "$first"
+	check "Ollama $3: the daemon has the reduced context" told "$unit" OLLAMA_CONTEXT_LENGTH=1024
 	post "$port/api/generate" '{"model":"tiny","prompt":"x","stream":false}' >/dev/null
-	check "Ollama $3: its runner has it on its command line" grep -qE -- '(-c|--ctx-size) 1024' <<<"$(runner_args "$unit")"
+	check "Ollama $3: the runner has the reduced context on its command line" grep -qE -- '(-c|--ctx-size) 1024' <<<"$(runner_args "$unit")"
 	first=$(runner "$unit")
-	check "Ollama $3: a smaller batch is derived into the model" \
+	check "Ollama $3: a shrink of the batch changes the model's parameters" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":128}"
-	check "Ollama $3: the runner with the larger one is gone" not inside kill -0 "$first"
+	check "Ollama $3: the runner with the larger batch ends" not inside kill -0 "$first"
 	post "$port/api/generate" '{"model":"tiny","prompt":"x","stream":false}' >/dev/null
-	check "Ollama $3: the next has the smaller one" grep -qE -- '(-ub|--batch-size) 128' <<<"$(runner_args "$unit")"
+	check "Ollama $3: the next runner has the reduced batch" grep -qE -- '(-ub|--batch-size) 128' <<<"$(runner_args "$unit")"
 	first=$(runner "$unit")
-	check "Ollama $3: unload" order "{\"op\":\"order\",\"rung\":\"unload\",\"workload\":$id}"
-	check "Ollama $3: no runner is left" not inside kill -0 "$first"
-	check "Ollama $3: undo restores the model" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"shrink\",\"workload\":$id}"
-	check "Ollama $3: to what it was, and nothing beside it" test '{"parameters":{"num_batch":512}} tiny:latest.json' = \
+	check "Ollama $3: unload succeeds" order "{\"op\":\"order\",\"rung\":\"unload\",\"workload\":$id}"
+	check "Ollama $3: unload ends the runner" not inside kill -0 "$first"
+	check "Ollama $3: undo of the shrink succeeds" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"shrink\",\"workload\":$id}"
+	check "Ollama $3: undo restores the model's parameters and leaves no other model" test '{"parameters":{"num_batch":512}} tiny:latest.json' = \
 		"$(inside jq -c . "/run/models${unit#ollama}/tiny:latest.json") $(inside ls "/run/models${unit#ollama}")"
 	order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
-	check "Ollama $3: strictly the CPU" order "{\"op\":\"order\",\"rung\":\"migrate_cpu\",\"workload\":$id}"
-	check "Ollama $3: is told" told "$unit" OLLAMA_LLM_LIBRARY=cpu
-	check "Ollama $3: released" release "$unit.service"
-	check "Ollama $3: and its model is what it was" test '{"parameters":{"num_batch":512}} tiny:latest.json' = \
+	check "Ollama $3: migrate_cpu succeeds" order "{\"op\":\"order\",\"rung\":\"migrate_cpu\",\"workload\":$id}"
+	check "Ollama $3: migrate_cpu selects the CPU library" told "$unit" OLLAMA_LLM_LIBRARY=cpu
+	check "Ollama $3: the unit can be released" release "$unit.service"
+	check "Ollama $3: the release leaves the model's original parameters" test '{"parameters":{"num_batch":512}} tiny:latest.json' = \
 		"$(inside jq -c . "/run/models${unit#ollama}/tiny:latest.json") $(inside ls "/run/models${unit#ollama}")"
-	check "Ollama $3: told nothing any more" not told "$unit" OLLAMA_LLM_LIBRARY=cpu
+	check "Ollama $3: the released unit has no settings of davylamp" not told "$unit" OLLAMA_LLM_LIBRARY=cpu
 }
 
 case_router() {
 	local id first
 	inside systemctl start router
 	until_true 20 healthy 18305/health
-	check "a llama-server in router mode is adopted" adopt router.service
+	check "a llama-server in router mode can be adopted" adopt router.service
 	until_true 10 adopted router '.engine == "llama-server"'
 	id=$(workload router)
 	post 18305/v1/completions '{"model":"tiny","prompt":"1","max_tokens":1}' >"$work/answer"
 	first=$(runner router)
-	check "it holds a model in a child" test -n "$first"
-	check "unload" order "{\"op\":\"order\",\"rung\":\"unload\",\"workload\":$id}"
-	check "ends that child" until_true 10 not inside kill -0 "$first"
-	check "and not the router" healthy 18305/health
-	check "its unit's environment reaches its children" order \
+	check "the router's child holds a model" test -n "$first"
+	check "unload of a router succeeds" order "{\"op\":\"order\",\"rung\":\"unload\",\"workload\":$id}"
+	check "unload ends the router's child" until_true 10 not inside kill -0 "$first"
+	check "unload does not end the router" healthy 18305/health
+	check "a shrink of a router succeeds" order \
 		"{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
 	post 18305/v1/completions '{"model":"tiny","prompt":"1","max_tokens":1}' >"$work/answer"
-	check "which are told" eval 'inside cat "/proc/$(runner router)/environ" | tr "\0" "\n" | grep -qx LLAMA_ARG_UBATCH=64'
-	check "it is released" release router.service
+	check "the router's child inherits the reduced ubatch" eval 'inside cat "/proc/$(runner router)/environ" | tr "\0" "\n" | grep -qx LLAMA_ARG_UBATCH=64'
+	check "the router can be released" release router.service
 	inside systemctl stop router
 }
 
@@ -328,18 +328,18 @@ case_stop() {
 	adopt llama.service
 	local id
 	id=$(workload llama)
-	check "stop" order "{\"op\":\"order\",\"rung\":\"stop\",\"workload\":$id}"
-	check "has stopped it" is llama inactive
-	check "undo starts it" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"stop\",\"workload\":$id}"
-	check "it runs" is llama active
-	check "pause stops its tasks by its cgroup" order \
+	check "stop of a unit succeeds" order "{\"op\":\"order\",\"rung\":\"stop\",\"workload\":$id}"
+	check "stop makes the unit inactive" is llama inactive
+	check "undo of a stop succeeds" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"stop\",\"workload\":$id}"
+	check "undo of a stop makes the unit active" is llama active
+	check "pause of a unit succeeds" order \
 		"{\"op\":\"order\",\"rung\":\"pause\",\"workload\":$id,\"lease_ns\":20000000000}"
-	check "as the kernel says" grep -q 'frozen 1' "$group/llama.service/cgroup.events" "$group/system.slice/llama.service/cgroup.events"
-	check "and undo lets it go" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"pause\",\"workload\":$id}"
+	check "the kernel reports the unit's cgroup as frozen" grep -q 'frozen 1' "$group/llama.service/cgroup.events" "$group/system.slice/llama.service/cgroup.events"
+	check "undo of a pause succeeds" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"pause\",\"workload\":$id}"
 	release llama.service
 }
 
-# rules LINE...: people's, read by the agent.
+# rules LINE...: rules of the operator, read by the agent.
 rules() {
 	printf '%s\n' '[rule lab]' 'if engine = llama-server' "$@" | inside sh -c 'cat >/run/backend.conf'
 	dl policy reload --socket $sock >"$work/said" 2>&1
@@ -351,7 +351,7 @@ restart_by_hand() {
 	inside systemctl restart "$1" && until_true 30 healthy "$2"
 }
 
-# As 'policy export' writes it.
+# In the format of 'policy export'.
 exported() {
 	local sum=$((0xcbf29ce484222325)) byte
 	for byte in $(printf '%s' "$1" | od -An -v -tu1); do
@@ -366,79 +366,79 @@ case_rules() {
 	rules 'ubatch = 256' 'context = 256' 'cache_type = f16' 'environment GGML_LAMP = 1' \
 		'environment LLAMA_ARG_N_PARALLEL = 9' 'argument -fa = off'
 	before=$(main_pid llama)
-	check "a unit is adopted under rules" adopt llama.service
-	check "its environment file has what they say" until_true 10 env_says llama LLAMA_ARG_UBATCH=256
-	check "variables" env_says llama GGML_LAMP=1
-	check "the type of the cache" env_says llama LLAMA_ARG_CACHE_TYPE_V=f16
-	check "an argument that has a variable" env_says llama LLAMA_ARG_FLASH_ATTN=off
-	check "each with its rule and line" env_says llama '# LLAMA_ARG_UBATCH: rule lab, /run/backend.conf:3'
-	check "what a flag of the unit beats is told as not told" eval 'env_file llama | grep -q "^# not told: context = 256: .* -c"'
-	check "what the unit says itself is not in it" not eval 'env_file llama | grep -q "^LLAMA_ARG_N_PARALLEL="'
-	check "it goes on as it runs" test "$before" = "$(main_pid llama)"
-	check "told nothing yet" not told llama LLAMA_ARG_UBATCH=256
-	check "the list tells how many" adopted llama '.told_by_rules == 5'
-	check "the next start by systemctl" restart_by_hand llama 18301/health
-	check "has it in its environment" told llama LLAMA_ARG_UBATCH=256
-	check "all of it" told llama GGML_LAMP=1
-	check "and the unit's own word" told llama LLAMA_ARG_N_PARALLEL=2
-	check "whose own words it still knows from the rules'" until_true 10 adopted llama '.told_by_rules == 5 and .pid > 0'
+	check "a unit can be adopted while rules apply" adopt llama.service
+	check "the environment file has the settings of the rules" until_true 10 env_says llama LLAMA_ARG_UBATCH=256
+	check "the environment file has the variables of the rules" env_says llama GGML_LAMP=1
+	check "the environment file has the cache type of the rules" env_says llama LLAMA_ARG_CACHE_TYPE_V=f16
+	check "the environment file has an argument that has a variable" env_says llama LLAMA_ARG_FLASH_ATTN=off
+	check "each setting names its rule and line" env_says llama '# LLAMA_ARG_UBATCH: rule lab, /run/backend.conf:3'
+	check "a setting that a flag of the unit overrides is listed as not set" eval 'env_file llama | grep -q "^# not told: context = 256: .* -c"'
+	check "a setting that the unit has itself is not in the environment file" not eval 'env_file llama | grep -q "^LLAMA_ARG_N_PARALLEL="'
+	check "rules do not restart the unit" test "$before" = "$(main_pid llama)"
+	check "rules do not change the running process" not told llama LLAMA_ARG_UBATCH=256
+	check "the list of adopted units counts the settings of rules" adopted llama '.told_by_rules == 5'
+	check "the unit can be restarted by systemctl" restart_by_hand llama 18301/health
+	check "the restarted process has the settings of the rules" told llama LLAMA_ARG_UBATCH=256
+	check "the restarted process has the variables of the rules" told llama GGML_LAMP=1
+	check "the restarted process keeps the unit's own settings" told llama LLAMA_ARG_N_PARALLEL=2
+	check "the agent distinguishes the unit's settings from those of rules after the restart" until_true 10 adopted llama '.told_by_rules == 5 and .pid > 0'
 	version=$(env_version llama)
 	stop_agent
 	start_agent
-	check "another agent knows it" until_true 10 adopted llama '.told_by_rules == 5'
-	check "and writes nothing anew" test "$version" = "$(env_version llama)"
+	check "a restarted agent knows the settings of rules" until_true 10 adopted llama '.told_by_rules == 5'
+	check "a restarted agent does not rewrite an unchanged environment file" test "$version" = "$(env_version llama)"
 
 	before=$(main_pid llama)
 	rules 'ubatch = 128' 'environment GGML_LAMP = 2'
-	check "rules that are read again" env_says llama LLAMA_ARG_UBATCH=128
-	check "are another version" test "$((version + 1))" = "$(env_version llama)"
-	check "what they do not say any more is gone" not eval 'env_file llama | grep -q CACHE_TYPE'
-	check "again nothing is restarted" test "$before" = "$(main_pid llama)"
+	check "a reload of the rules updates the environment file" env_says llama LLAMA_ARG_UBATCH=128
+	check "the updated environment file has the next version" test "$((version + 1))" = "$(env_version llama)"
+	check "a setting whose rule was removed is removed" not eval 'env_file llama | grep -q CACHE_TYPE'
+	check "updated rules do not restart the unit" test "$before" = "$(main_pid llama)"
 	id=$(workload llama)
-	check "what an act sets" order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
-	check "stays above the rules" told llama LLAMA_ARG_UBATCH=64
-	check "beside the others" told llama GGML_LAMP=2
+	check "a shrink succeeds while rules apply" order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
+	check "a shrink has precedence over rules" told llama LLAMA_ARG_UBATCH=64
+	check "a shrink keeps other settings of rules" told llama GGML_LAMP=2
 	rules 'ubatch = 256' 'environment GGML_LAMP = 3'
-	check "also when they change" eval 'env_says llama LLAMA_ARG_UBATCH=64 && env_says llama GGML_LAMP=3'
-	check "its undoing" undo "$id" shrink
-	check "leaves what the rules say" told llama LLAMA_ARG_UBATCH=256
-	check "and no other" not env_says llama LLAMA_ARG_UBATCH=64
+	check "a shrink keeps precedence when the rules change" eval 'env_says llama LLAMA_ARG_UBATCH=64 && env_says llama GGML_LAMP=3'
+	check "undo of a shrink succeeds while rules apply" undo "$id" shrink
+	check "undo of a shrink restores the settings of rules" told llama LLAMA_ARG_UBATCH=256
+	check "undo of a shrink removes its own setting" not env_says llama LLAMA_ARG_UBATCH=64
 
 	exported $'[rule tuned]\nif engine = llama-server\nubatch = 32\n' | inside sh -c 'cat >/run/one.conf'
-	check "an import of the agent's own rules" dl policy import /run/one.conf --socket $sock --state $state
-	check "is told at once" env_says llama LLAMA_ARG_UBATCH=32
-	check "their rollback" dl policy rollback 0 --socket $sock --state $state
-	check "too" env_says llama LLAMA_ARG_UBATCH=256
+	check "policy import of the agent's own rules succeeds" dl policy import /run/one.conf --socket $sock --state $state
+	check "policy import updates the environment file at once" env_says llama LLAMA_ARG_UBATCH=32
+	check "policy rollback of the agent's own rules succeeds" dl policy rollback 0 --socket $sock --state $state
+	check "policy rollback updates the environment file at once" env_says llama LLAMA_ARG_UBATCH=256
 
 	inside sh -c "echo MINE=1 >>$state/units/llama.service.env"
 	rules 'ubatch = 96'
-	check "an environment edited by hand is kept aside" inside grep -qx MINE=1 $state/units/llama.service.env.hand
-	check "and reported" grep -q "llama.service.env' was changed by hand: it is kept as" "$work/agent.err"
-	check "the rules are told" env_says llama LLAMA_ARG_UBATCH=96
+	check "an environment file that was edited by hand is put aside" inside grep -qx MINE=1 $state/units/llama.service.env.hand
+	check "the file that was edited by hand is reported" grep -q "llama.service.env' was changed by hand: it is kept as" "$work/agent.err"
+	check "the environment file has the settings of the rules after the edit" env_says llama LLAMA_ARG_UBATCH=96
 	version=$(env_version llama)
 	inside sh -c 'echo "[rule lab" >/run/backend.conf'
 	dl policy reload --socket $sock >"$work/said" 2>&1
-	check "a wrong line of the rules leaves what was told" eval '[[ $version == "$(env_version llama)" ]] && env_says llama LLAMA_ARG_UBATCH=96'
+	check "an invalid rule leaves the environment file unchanged" eval '[[ $version == "$(env_version llama)" ]] && env_says llama LLAMA_ARG_UBATCH=96'
 	rules 'ubatch = 96'
 
 	restart_by_hand llama 18301/health
 	inside sh -c "printf '[Service]\nEnvironment=LLAMA_ARG_UBATCH=16\n' >/etc/systemd/system/llama.service.d/40-mine.conf"
 	inside systemctl daemon-reload
-	check "a smaller batch that people write into the unit later" until_true 15 not env_says llama LLAMA_ARG_UBATCH=96
+	check "a smaller batch that the operator adds to the unit removes the rule's setting" until_true 15 not env_says llama LLAMA_ARG_UBATCH=96
 	restart_by_hand llama 18301/health
-	check "is theirs at the next start" told llama LLAMA_ARG_UBATCH=16
+	check "the operator's batch applies at the next start" told llama LLAMA_ARG_UBATCH=16
 	inside rm /etc/systemd/system/llama.service.d/40-mine.conf
 	inside systemctl daemon-reload
-	restart_by_hand llama 18301/health # what its process was started with counts as its own words
+	restart_by_hand llama 18301/health # the settings of the process at adoption count as the unit's own
 	case_rules_model
 	case_rules_backend
 	case_rules_unwritable
 	case_rules_killed
 	case_rules_ollama
 	before=$(main_pid llama)
-	check "released" release llama.service
-	check "without a restart for rules alone" test "$before" = "$(main_pid llama)"
-	check "nothing is left" not inside test -e $state/units/llama.service.env
+	check "a unit under rules can be released" release llama.service
+	check "the release does not restart a unit that only rules changed" test "$before" = "$(main_pid llama)"
+	check "the release removes the environment file of rules" not inside test -e $state/units/llama.service.env
 	inside rm /run/backend.conf
 	dl policy reload --socket $sock >"$work/said" 2>&1
 }
@@ -446,36 +446,36 @@ case_rules() {
 case_rules_model() {
 	local version
 	rules 'ubatch = 96' '[rule other]' 'if model = other' 'ubatch = 24'
-	check "a rule for another model is not told" until_true 10 env_says llama LLAMA_ARG_UBATCH=96
+	check "a rule for another model is not applied" until_true 10 env_says llama LLAMA_ARG_UBATCH=96
 	inside sh -c "printf '[Service]\nEnvironment=LLAMA_ARG_ALIAS=other\n' >/etc/systemd/system/llama.service.d/40-mine.conf"
 	inside systemctl daemon-reload
-	check "until the unit names that model" until_true 15 env_says llama LLAMA_ARG_UBATCH=24
+	check "a rule is applied when the unit names its model" until_true 15 env_says llama LLAMA_ARG_UBATCH=24
 	restart_by_hand llama 18301/health
-	check "so its first start has it" told llama LLAMA_ARG_UBATCH=24
+	check "the unit's first start with the model has the setting" told llama LLAMA_ARG_UBATCH=24
 	inside rm /etc/systemd/system/llama.service.d/40-mine.conf
 	inside systemctl daemon-reload
 	restart_by_hand llama 18301/health
-	check "and not another model's" until_true 15 env_says llama LLAMA_ARG_UBATCH=96
+	check "the setting is removed when the unit names another model" until_true 15 env_says llama LLAMA_ARG_UBATCH=96
 	version=$(env_version llama)
 	stop_agent
 	inside sed -i '1s/davylamp [^,]*,/davylamp 0.0,/' $state/units/llama.service.env
 	start_agent
-	check "what another version of davylamp has written is written anew" until_true 10 eval \
+	check "an environment file of another davylamp version is rewritten" until_true 10 eval \
 		'[[ $(env_version llama) == $((version + 1)) ]] && ! env_file llama | head -n 1 | grep -q "davylamp 0.0"'
 }
 
-# It has loaded Vulkan's library, and no other's.
+# The engine has loaded Vulkan's library only.
 case_rules_backend() {
 	rules 'backends = vulkan, cpu'
-	check "a backend that it takes by itself is not told" not eval 'env_file llama | grep -q LLAMA_ARG_DEVICE'
+	check "the backend that the engine selects by default is not set" not eval 'env_file llama | grep -q LLAMA_ARG_DEVICE'
 	rules 'backends = rocm, cpu'
-	check "what the rules leave of those it has loaded is" until_true 20 env_says llama LLAMA_ARG_DEVICE=none
+	check "rules restrict the backends that the engine has loaded" until_true 20 env_says llama LLAMA_ARG_DEVICE=none
 	restart_by_hand llama 18301/health
-	check "the next start has it" told llama LLAMA_ARG_DEVICE=none
+	check "the restarted engine has the backend of the rules" told llama LLAMA_ARG_DEVICE=none
 	sleep 1
-	check "and it stays so" env_says llama LLAMA_ARG_DEVICE=none
+	check "the backend of the rules stays set after the restart" env_says llama LLAMA_ARG_DEVICE=none
 	rules 'ubatch = 96'
-	check "until the rules say something else" not eval 'env_file llama | grep -q LLAMA_ARG_DEVICE'
+	check "the backend setting is removed when the rules change" not eval 'env_file llama | grep -q LLAMA_ARG_DEVICE'
 }
 
 case_rules_unwritable() {
@@ -483,14 +483,14 @@ case_rules_unwritable() {
 	version=$(env_version llama)
 	state_read_only
 	rules 'ubatch = 80'
-	check "what cannot be written is reported" grep -q "llama.service.env': Read-only file system" "$work/agent.err"
-	check "and what was told is whole" eval '[[ $version == "$(env_version llama)" ]] && env_says llama LLAMA_ARG_UBATCH=96'
+	check "an environment file that cannot be written is reported" grep -q "llama.service.env': Read-only file system" "$work/agent.err"
+	check "an environment file that cannot be written stays complete" eval '[[ $version == "$(env_version llama)" ]] && env_says llama LLAMA_ARG_UBATCH=96'
 	state_writable
 	rules 'ubatch = 80' 'environment GGML_LAMP = 4'
-	check "the next change is written" env_says llama GGML_LAMP=4
+	check "the next change of rules is written" env_says llama GGML_LAMP=4
 }
 
-# The sum of what follows the first line is the one that it names.
+# The sum in the first line is the sum of the remaining text.
 sum_is_right() {
 	local body named
 	body=$(env_file llama | tail -n +2; printf .)
@@ -498,7 +498,7 @@ sum_is_right() {
 	[[ "$(exported "${body%.}" | sed -n '1s/.*, sum //p')" == "$named" ]]
 }
 
-# Seeded instants around the write.
+# Seeded delays around the write.
 case_rules_killed() {
 	local i bad=0
 	RANDOM=7
@@ -514,49 +514,49 @@ case_rules_killed() {
 		start_agent
 		until_true 10 env_says llama "LLAMA_ARG_UBATCH=$((100 + i))" || bad=$((bad + 1))
 	done
-	check "an agent killed while it writes them (8 times): whole, and told by the next" test $bad = 0
+	check "an environment file during whose write the agent is killed (8 times) is complete and updated" test $bad = 0
 }
 
 case_rules_ollama() {
 	printf '%s\n' '[rule o]' 'if engine = ollama' 'context = 2048' 'ubatch = 128' 'backends = cpu' | inside sh -c 'cat >/run/backend.conf'
 	dl policy reload --socket $sock >"$work/said" 2>&1
 	inside systemctl stop ollama
-	adopt ollama.service # it does not run: its command is systemd's word
-	check "Ollama's environment" until_true 10 env_says ollama OLLAMA_CONTEXT_LENGTH=2048
-	check "and backend" env_says ollama OLLAMA_LLM_LIBRARY=cpu
-	check "what is a model's is told as not told" eval 'env_file ollama | grep -q "^# not told: ubatch = 128: .* parameter of each model"'
+	adopt ollama.service # it does not run: systemd has its command
+	check "Ollama's environment file has the context of the rules" until_true 10 env_says ollama OLLAMA_CONTEXT_LENGTH=2048
+	check "Ollama's environment file has the backend of the rules" env_says ollama OLLAMA_LLM_LIBRARY=cpu
+	check "a parameter of a model is listed as not set" eval 'env_file ollama | grep -q "^# not told: ubatch = 128: .* parameter of each model"'
 	restart_by_hand ollama 18303/api/version
-	check "are its first daemon's" eval 'told ollama OLLAMA_CONTEXT_LENGTH=2048 && told ollama OLLAMA_LLM_LIBRARY=cpu'
+	check "the first start of the daemon has the settings of the rules" eval 'told ollama OLLAMA_CONTEXT_LENGTH=2048 && told ollama OLLAMA_LLM_LIBRARY=cpu'
 	inside sh -c "printf '[Service]\nExecStart=\nExecStart=/lab/llama-server -m /x/other.gguf\n' >/etc/systemd/system/ollama.service.d/40-mine.conf"
 	inside systemctl daemon-reload
-	check "a command that is another by now is told by what it is" until_true 15 not env_says ollama OLLAMA_CONTEXT_LENGTH=2048
+	check "a changed command of the unit selects the settings of another engine" until_true 15 not env_says ollama OLLAMA_CONTEXT_LENGTH=2048
 	inside rm /etc/systemd/system/ollama.service.d/40-mine.conf
 	inside systemctl daemon-reload
-	check "and told again" until_true 15 env_says ollama OLLAMA_CONTEXT_LENGTH=2048
+	check "the restored command of the unit restores the settings" until_true 15 env_says ollama OLLAMA_CONTEXT_LENGTH=2048
 	release ollama.service
 	restart_by_hand ollama 18303/api/version
-	check "and no longer once it is released" not told ollama OLLAMA_CONTEXT_LENGTH=2048
+	check "the settings are removed when the unit is released" not told ollama OLLAMA_CONTEXT_LENGTH=2048
 	inside systemctl stop ollama
 }
 
-# Whose engine it is, by its unit: running or not. There is no GPU here, and it says so.
+# The user and the program of a unit's engine, running or not. There is no GPU here, which is reported.
 case_doctor() {
 	doctored() { dl doctor --unit "$1" --json >"$work/doctor" 2>"$work/said"; }
 	doctor_told() { jq -se "any(.[]; $1)" "$work/doctor" >/dev/null; }
 	doctored boxed.service
-	check "doctor --unit knows the user of a service that does not run" doctor_told \
+	check "doctor --unit finds the user of a service that does not run" doctor_told \
 		'.check == "access.service" and .verdict == "ok" and (.evidence | test("user nobody .65534..*further groups .*44"))'
-	check "its program" doctor_told '.type == "host" and .engine == "/lab/ollama" and .unit == "boxed.service"'
-	check "its rules for devices" doctor_told '.check == "nodes.container" and (.evidence | test("DevicePolicy=closed"))'
+	check "doctor --unit finds the program of a service that does not run" doctor_told '.type == "host" and .engine == "/lab/ollama" and .unit == "boxed.service"'
+	check "doctor --unit finds the device rules of a service that does not run" doctor_told '.check == "nodes.container" and (.evidence | test("DevicePolicy=closed"))'
 	inside systemctl start boxed
 	until_true 10 is boxed active
 	until_true 10 running_as_nobody
 	doctored boxed.service
-	check "of one that runs, what its process has" doctor_told '.check == "access.service" and (.evidence | test("nobody.*as in its process"))'
-	check "and the children are in its cgroup" doctor_told '.check == "nodes.container" and (.evidence | test("tested in its cgroup"))'
-	check "without a GPU the exit status is 4" bash -c "tail -n 1 '$work/doctor' | jq -e '.kind == \"no-gpu\" and .exit == 4' >/dev/null"
-	check "a unit that is not there" not doctored nobody-there.service
-	check "is named" grep -q "systemd knows no unit 'nobody-there.service'" "$work/said"
+	check "doctor --unit reads the rights of a running service from its process" doctor_told '.check == "access.service" and (.evidence | test("nobody.*as in its process"))'
+	check "doctor --unit tests in the service's cgroup" doctor_told '.check == "nodes.container" and (.evidence | test("tested in its cgroup"))'
+	check "doctor --unit without a GPU exits with 4" bash -c "tail -n 1 '$work/doctor' | jq -e '.kind == \"no-gpu\" and .exit == 4' >/dev/null"
+	check "doctor --unit of a missing unit fails" not doctored nobody-there.service
+	check "doctor --unit names the missing unit" grep -q "systemd knows no unit 'nobody-there.service'" "$work/said"
 	inside systemctl stop boxed
 }
 running_as_nobody() { [[ $(inside stat -c %u "/proc/$(main_pid boxed)") == 65534 ]]; }
@@ -570,9 +570,9 @@ case_slow() {
 	adopt slow.service
 	until_true 10 adopted slow '.engine == "llama-server"'
 	id=$(workload slow)
-	check "a program that becomes the engine: the token is asked for where that listens" \
+	check "the token is requested from the engine that replaces the started program" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
-	check "which was told the batch" told slow LLAMA_ARG_UBATCH=64
+	check "the engine that replaces the started program has the reduced ubatch" told slow LLAMA_ARG_UBATCH=64
 	before=$(main_pid slow)
 	ask "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}" >"$work/answer" &
 	asked=$!
@@ -580,8 +580,8 @@ case_slow() {
 	sleep 0.5
 	inside systemctl stop slow
 	wait $asked
-	check "one stopped while its token is waited for: the act ends, as failed" jq -e '.failed' "$work/answer"
-	check "and it is not started again" is slow inactive
+	check "an act fails when its unit is stopped during the wait for a token" jq -e '.failed' "$work/answer"
+	check "the unit that was stopped during the act stays stopped" is slow inactive
 	release slow.service
 }
 

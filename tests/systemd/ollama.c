@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program called ollama that does what davylamp meets of the real one, without computing
- * anything: its API (api/types.go and server/routes.go at fb307609, and 0.24), the arguments and
+ * A program called ollama with the behaviour of the real one that davylamp sees, without
+ * computation: its API (api/types.go and server/routes.go at fb307609, and 0.24), the arguments and
  * the inherited environment of its runners in both eras, their end by SIGKILL when a model is
  * unloaded. A model is a file of parameters in OLLAMA_MODELS; each loaded one is a runner process.
  *
  *   ollama serve         OLLAMA_HOST, OLLAMA_ERA=0.24 or 0.30
- *   ollama runner ...    (0.24), and "llama-server ..." where this file is so called (0.30): waits
+ *   ollama runner ...    (0.24), and "llama-server ..." if the file has that name (0.30): waits
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static const char *setting(const char *name, const char *otherwise)
 	return value && *value ? value : otherwise;
 }
 
-/* "tiny" is tiny:latest to Ollama. */
+/* "tiny" means tiny:latest. */
 static void full_name(char *buf, size_t size, const char *name)
 {
 	snprintf(buf, size, "%s%s", name, strchr(name, ':') ? "" : ":latest");
@@ -267,7 +267,7 @@ static void serve(int fd, char *request)
 	json_decref(in);
 }
 
-/* Head and body; false when the client has gone. */
+/* Reads head and body; false when the client has closed the connection. */
 static bool receive(int fd, char *request)
 {
 	size_t used = 0, want = 0;

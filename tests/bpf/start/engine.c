@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An engine in small, for 'davylamp trace discovery': as "ollama" it asks NVML and starts "llama-
- * server", which lies beside it; as "llama-server" it loads ggml's backend and computes a graph.
- * What it does otherwise is told by variables. Links and loads for real; only what is computed is
- * nothing.
+ * A small engine for 'davylamp trace discovery': as "ollama" it asks NVML and starts "llama-
+ * server" beside it; as "llama-server" it loads ggml's backend and computes a graph. Environment
+ * variables select its faults. Linking and loading are real; the computation is
+ * empty.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ static int start_child(const char *self)
 		execl(path, "llama-server", "-m", "m.gguf", NULL);
 		_exit(126);
 	}
-	if (getenv("STAND_IN_WAITS")) { /* as Ollama ends a runner that it does not need any more */
+	if (getenv("STAND_IN_WAITS")) { /* as Ollama ends a runner that it no longer needs */
 		usleep(300000);
 		kill(pid, SIGKILL);
 	}
@@ -85,6 +85,6 @@ int main(int argc, char **argv)
 	if (getenv("STAND_IN_SLOW"))
 		usleep(700000);
 	if (!getenv("STAND_IN_NO_NVML") && ask_nvml() <= 0)
-		return 0; /* it goes on without a GPU */
+		return 0; /* continues without a GPU */
 	return getenv("STAND_IN_ALONE") ? 0 : start_child(argv[0]);
 }

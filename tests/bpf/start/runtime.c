@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stand-ins of NVML (NVML), CUDA's driver (CUDA), ggml's backend for it (BACKEND) and ggml
+ * Stand-ins for NVML (NVML), CUDA's driver (CUDA), ggml's CUDA backend (BACKEND) and ggml
  * (GGML).
  */
 #include <dlfcn.h>

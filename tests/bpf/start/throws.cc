@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An exception that unwinds through a call that is watched; built as library (LIBRARY) and program. */
+/* An exception that unwinds through a traced call; built as library (LIBRARY) and program. */
 #include <cstdio>
 #include <stdexcept>
 
