@@ -171,7 +171,8 @@ static void an_unknown_model_gets_the_safe_set_until_it_has_lived(void **state)
 	q.lived_s = DAVY_CHOICE_KNOWN_S;
 	davy_choose(&q, &choice);
 	assert_int_equal(davy_effective_count(&choice.effective, DAVY_POLICY_UBATCH), 0);
-	assert_non_null(strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_YES), "has survived here for 1 h"));
+	assert_non_null(
+		strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_YES), "has survived here for 1 h"));
 	q.lived_s--;
 	davy_choose(&q, &choice);
 	assert_true(choice.unknown);

@@ -12,8 +12,8 @@
  *
  * A trace is written in flushed blocks, so that the trace of a killed agent is complete up to its
  * last flush, and in frames of about 10 s with a checksum each, so that a flipped bit is detected
- * within 10 s. A reader returns everything before the place where a trace is cut or corrupted. Older
- * traces are one frame without a checksum.
+ * within 10 s. A reader returns everything before the place where a trace is cut or corrupted.
+ * Older traces are one frame without a checksum.
  */
 #ifndef DAVY_TRACE_H
 #define DAVY_TRACE_H
