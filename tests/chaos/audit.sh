@@ -34,7 +34,7 @@ trace_whole() {
 	local trace=$work/disk/trace status=0
 	[[ -e $trace ]] || return 0
 	"$program" replay "$trace" >/dev/null 2>"$work/replay.err" || status=$?
-	[[ $status == 0 ]] || { [[ $agent_status != 0 ]] && grep -q 'cut short' "$work/replay.err"; }
+	[[ $status == 0 ]] || { [[ $agent_status != 0 ]] && grep -q 'truncated or corrupted' "$work/replay.err"; }
 }
 
 database_whole() {

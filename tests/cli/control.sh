@@ -34,7 +34,7 @@ end_six() {
 	wait "${execs[@]}" 2>/dev/null
 }
 all_watched() { [[ $(grep -l 'watched by the agent as workload' "$work/$1".[1-6] | wc -l) == 6 ]]; }
-one_unwatched() { grep -h 'no agent on\|cannot be reached\|did not take' "$work/$1".[1-6]; }
+one_unwatched() { grep -h 'no agent on\|cannot be reached\|refused the workload' "$work/$1".[1-6]; }
 refused() { "$program" status --json --socket "$work/sock" | jq -es "length == 1 and .[0].connections.refused.$1 > 0" >/dev/null; }
 answers() { timeout 10 "$program" status --json --socket "$work/sock" >/dev/null; }
 
