@@ -3,7 +3,7 @@
 #
 #   ask-token.sh URL SECONDS [COUNT [PROMPT]]
 #
-# Asks the engine for COUNT tokens (default 1), greedily and without its prompt cache. Prints the
+# Asks the engine for COUNT tokens (default 1), with greedy sampling and without its prompt cache. Prints the
 # HTTP status and the body. Exit status: 0 answered 200, 1 another status, 3 the connection broke or
 # was refused, 4 no answer in time.
 
@@ -11,7 +11,7 @@ set -eu
 
 [[ $# -ge 2 && $# -le 4 ]] || { echo "usage: ask-token.sh URL SECONDS [COUNT [PROMPT]]" >&2; exit 2; }
 url=$1 seconds=$2 count=${3-1} prompt=${4-Hello}
-# Only letters, digits, blanks and simple marks: then the prompt needs no quoting in JSON.
+# Only letters, digits, blanks and simple marks: the prompt then needs no quoting in JSON.
 [[ $count =~ ^[0-9]+$ && $prompt =~ ^[A-Za-z0-9\ .,]*$ ]] ||
 	{ echo "ask-token: a count, and a prompt of letters, digits, ' ', '.' and ','" >&2; exit 2; }
 

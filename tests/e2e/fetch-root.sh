@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Makes CACHE_DIR/engine-root: a root directory that holds the engine of Debian sid (llama-server,
-# ggml's Vulkan backend, Mesa with lavapipe and RADV, the no-op DRM shim) and everything they need.
-# It is filled by "dpkg-deb -x" under a private apt configuration: no maintainer script runs, and
-# the host's own package state is only read. The mirror is the one that the host's apt uses.
+# Creates CACHE_DIR/engine-root: a root directory with the engine of Debian sid (llama-server,
+# ggml's Vulkan backend, Mesa with lavapipe and RADV, the no-op DRM shim) and its dependencies.
+# Filled by "dpkg-deb -x" under a private apt configuration: no maintainer script runs, and
+# the host's own package state is only read. The mirror is that of the host's apt.
 
 set -eu
 
 PACKAGES=(llama.cpp-tools libggml0-backend-vulkan mesa-vulkan-drivers mesa-drm-shim)
 SUITE=sid
-# To be raised whenever this script would build another root from the same packages.
+# Increase it when this script would build another root from the same packages.
 RECIPE=1
 
 say() { echo "fetch-root: $*"; }
@@ -22,7 +22,7 @@ list_packages() {
 	apt-get "${apt_options[@]}" install --print-uris -y "${PACKAGES[@]}" >"$work/apt/uris"
 }
 
-# Points the private apt at a mirror that carries our suite and packages.
+# Points the private apt at a mirror that has the suite and its packages.
 choose_mirror() {
 	apt_use_suite "$work/apt" "$SUITE" list_packages && return
 	[[ ! -s $work/apt/log ]] || sed 's/^/    /' "$work/apt/log" >&2
@@ -36,7 +36,7 @@ download() {
 	die "the download failed (above: apt's own words); run this script again"
 }
 
-# The links of a merged /usr come first, so that no package makes a real directory in their place.
+# The links of a merged /usr come first, so that no package creates a directory in their place.
 make_skeleton() {
 	local root=$1 d
 
@@ -50,7 +50,7 @@ make_skeleton() {
 	mknod -m 666 "$root/dev/full" c 1 7
 	mknod -m 666 "$root/dev/random" c 1 8
 	mknod -m 666 "$root/dev/urandom" c 1 9
-	# A file system mounted "nodev" accepts the nodes and refuses their use.
+	# A file system mounted "nodev" accepts the device files and refuses their use.
 	: >"$root/dev/null" || die "device files do not work under '$cache'; choose another file system"
 }
 

@@ -5,8 +5,8 @@
 #                                path inside the root
 #   lab-place.sh --remove NAME   removes the folder
 #
-# Everything that tests put into the root lies under /srv/lab; the rest of it stays as fetched.
-# Each test takes a NAME of its own. The folder "shaders" is kept: lavapipe's compiled shaders.
+# All files of tests in the root are below /srv/lab; the rest of the root stays as fetched.
+# Each test uses a different NAME. The folder "shaders" is kept: lavapipe's compiled shaders.
 
 set -eu
 

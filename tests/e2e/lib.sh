@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# For tests with a real llama-server: an agent and an engine of one's own, the fault layer between
-# engine and lavapipe, and questions about what the agent said. Sourced after tests/lib.sh.
+# For tests with a real llama-server: an agent and a separate engine, the fault layer between
+# engine and lavapipe, and queries of the agent's output. Sourced after tests/lib.sh.
 
 e2e=$PWD/tests/e2e
 : "${CACHE:=$HOME/.cache/davylamp}"
@@ -13,7 +13,7 @@ inside=/srv/lab/$place
 fault_file=$LAB_ROOT$inside/fault
 agent='' engine=''
 
-# Brings the root, the model and the fault layer together; false when the root cannot be had.
+# Prepares the root, the model and the fault layer; false when the root is not available.
 lab_open() {
 	"$e2e/fetch-root.sh" "$CACHE" || return 1
 	work=$(mktemp -d)
@@ -24,8 +24,8 @@ lab_open() {
 	warm_shaders
 }
 
-# Once for each cache: every size of batch that tests ask for. On a cold cache a graph takes seconds at
-# its first batch of a new size, however many were computed before; tests take such a one for a hang.
+# Once per cache: every batch size that tests use. With a cold cache a graph takes seconds at
+# its first batch of a new size, which tests would take for a hang.
 warm_shaders() {
 	local warm=$LAB_ROOT/srv/lab/shaders/warm words
 
@@ -52,7 +52,7 @@ lab_close() {
 	rm -rf "$work"
 }
 
-# alive PID: whether our child still runs (a zombie has ended).
+# alive PID: whether the child still runs (a zombie has ended).
 alive() { [[ $1 && $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX] ]]; }
 
 # end PID: SIGTERM, and SIGKILL after two seconds.
@@ -82,9 +82,9 @@ stop_agent() {
 
 fresh_state() { rm -rf "$work/state"; }
 
-# start_engine [EXEC OPTION...]: the real llama-server under davylamp exec. engine_args are added: with
-# its default prompt cache a llama-server that lost its device aborts as soon as a second prompt
-# comes (the cache is saved in a destructor that throws), with "-cram 0" it answers 500 for ever.
+# start_engine [EXEC OPTION...]: the real llama-server under davylamp exec, with engine_args. With
+# its default prompt cache a llama-server that lost its device aborts at the second prompt
+# (the cache is saved in a destructor that throws), with "-cram 0" it answers 500 for ever.
 engine_args=()
 start_engine() {
 	MESA_SHADER_CACHE_DIR=/srv/lab/shaders VK_LAYER_PATH=$inside GGML_VK_VISIBLE_DEVICES=0 \
@@ -107,10 +107,10 @@ serves() { "$e2e/ask-token.sh" "$url" "${1:-20}" 4 >"$work/answer" 2>&1; }
 healthy() { [[ $(curl -s -o /dev/null -m 2 -w '%{http_code}' "$url/health") == 200 ]]; }
 comes_up() { "$e2e/wait-health.sh" "$url" "${1:-120}" "$engine" >/dev/null && serves 120; }
 
-# The last token made is not computed any more: depth and tokens end one before the engine's count.
+# The last token is not computed any more: depth and tokens end one before the engine's count.
 tokens_are_told() {
 	local before computed
-	sleep 0.5 # the last answer's tokens are told on the next tick
+	sleep 0.5 # the last answer's tokens are reported on the next tick
 	before=$(last_progress '.prompt_tokens + .generated_tokens')
 	curl -s -m 60 "$url/completion" -d "$(jq -n '{prompt: ("the lamp " * 40), n_predict: 9,
 		cache_prompt: false, ignore_eos: true}')" >"$work/answer" || return 1
@@ -122,10 +122,10 @@ last_progress_is() {
 	[[ $(last_progress .depth) == "$1" && $(last_progress '.prompt_tokens + .generated_tokens') == "$2" ]]
 }
 
-# The process that serves: the engine's own, below the supervisor.
+# The engine process, below the supervisor.
 engine_pid() { pgrep -P "$engine" | head -n 1; }
 
-# What the agent decided, one JSON object a line.
+# The agent's decisions, one JSON object per line.
 decisions() { grep '"type":"decision"' "$work/agent.out"; }
 decided() { decisions | jq -es "any(.[]; $1)" >/dev/null; }
 on_failure() { tail -n 30 "$work/agent.out" "$work/agent.err" "$work/engine.out" | cut -c1-600; }
@@ -133,7 +133,7 @@ saw() { grep '"type":"event"' "$work/agent.out" | jq -es "any(.[]; $1)" >/dev/nu
 moved() { decisions | jq -es 'any(.[]; .rung == "outcome" and .result == 0 and .ended == "migrate_cpu")' \
 	>/dev/null 2>&1; }
 
-# From the process, not from its log: no device worker, no device memory, no device file.
+# From the process and not from its log: no device worker, no device memory, no device file.
 strictly_cpu() {
 	local pid
 	pid=$(engine_pid)
@@ -144,7 +144,7 @@ strictly_cpu() {
 		tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qx none
 }
 
-# replays_alike NAME: the live run's decisions, and the same from the trace, without root. Both are
+# replays_alike NAME: compares the live decisions with those of the trace, without root. Both are
 # left in out/e2e/NAME.{trace,decisions}.
 replays_alike() {
 	stop_agent
@@ -157,8 +157,8 @@ replays_alike() {
 		"$work/trace" >"$work/replayed" && [[ -s $work/live ]] && cmp "$work/live" "$work/replayed"
 }
 
-# Watches /health while a fault is on: one line a sample, the seconds since boot at which the answer
-# was there, and the status.
+# Samples /health during a fault: one line per sample, with the seconds since boot of the answer
+# and its status.
 watch_health() {
 	local status
 	while :; do

@@ -3,7 +3,7 @@
 #
 #   set-fault.sh FILE RULE...   writes the words of RULE to the fault layer's control file
 #
-# By rename, so that the layer sees every change, and never half a rule.
+# By rename, so that the layer sees every change, and never a partial rule.
 
 set -eu
 

@@ -3,8 +3,8 @@
 #
 #   wait-health.sh URL SECONDS [PID]
 #
-# Waits until URL/health answers 200. Exit status: 0 it does, 1 time is up, 3 the process PID has
-# ended (or is a zombie) before. Prints the milliseconds that it took.
+# Waits until URL/health answers 200. Exit status: 0 it answers, 1 timeout, 3 the process PID has
+# ended (or is a zombie) before. Prints the elapsed milliseconds.
 
 set -eu
 
@@ -18,7 +18,7 @@ alive() {
 
 	[[ -n $pid ]] || return 0
 	stat=$(cat "/proc/$pid/stat" 2>/dev/null) || return 1
-	# The state follows the last ')': the name before it may hold anything.
+	# The state follows the last ')': the name before it may contain any character.
 	stat=${stat##*) }
 	[[ ${stat:0:1} != [ZX] ]]
 }
