@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # For tests of davylamp-probe with the lab's Mesa: the installed davylamp with a davylamp-probe beside
-# it that goes into the engine's root, and questions about what was found. Sourced after tests/lib.sh
+# it that enters the engine's root, and functions that read the finding. Sourced after tests/lib.sh
 # and tests/e2e/lib.sh; lab_open comes first.
 
-# A davylamp whose probe runs inside the root, by the root's loader, Mesa and C library. What the
-# probe needs beside those travels with it.
+# A davylamp whose probe runs inside the root, with the root's loader, Mesa and C library. Other
+# files that the probe needs are copied into the root.
 make_programs() {
 	local to=$LAB_ROOT$inside
 
@@ -24,14 +24,14 @@ make_programs() {
 	program=$work/bin/davylamp
 }
 
-# The same for an agent, which may not change its root once it runs: the root's loader and its files by
-# their paths, where the probe's user may go. Sets $program; unmake_agent_program undoes it.
+# The same for an agent, which may not change its root at run time: the root's loader and files by
+# their paths, in places that the probe's user can read. Sets $program; unmake_agent_program undoes it.
 make_agent_program() {
 	local dir=$work/agent r=$work/agent/root
 
 	mkdir -p "$r"
 	trap 'unmake_agent_program; lab_close' EXIT
-	# Read-only: what is removed under $work must not be the root.
+	# Read-only: an rm under $work must not reach the root.
 	mount --bind "$LAB_ROOT" "$r" && mount -o remount,bind,ro "$r" || return 1
 	cp "$STAGE/usr/sbin/davylamp" "$STAGE/usr/sbin/davylamp-guard" "$dir/"
 	cat >"$dir/davylamp-probe" <<-END
@@ -74,11 +74,11 @@ probes() {
 	{ time env "${lab_vulkan[@]}" "${set[@]}" "$program" probe vulkan --json "$@" \
 		>"$work/finding" 2>"$work/probe.err" </dev/null; } 2>"$work/cpu" || status=$?
 	took=$((($(date +%s%N) - began) / 1000000))
-	# shellcheck disable=SC2034 # for who sources this
+	# shellcheck disable=SC2034 # for the sourcing script
 	cpu_ms=$(awk '{ print int(($1 + $2) * 1000) }' "$work/cpu")
 }
 
-# found STATUS JQ: exit status and finding of the last one.
+# found STATUS JQ: compares exit status and finding of the last probe.
 found() {
 	[[ $status -eq $1 ]] && jq -e "$2" "$work/finding" >/dev/null ||
 		{ echo "exit $status after $took ms"; return 1; }

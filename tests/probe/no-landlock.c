@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* no-landlock ERRNO COMMAND...: runs it as where Landlock fails so; 38 (ENOSYS): before 5.13. */
+/* no-landlock ERRNO COMMAND...: Landlock fails with ERRNO for COMMAND; 38 (ENOSYS): before 5.13. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* serve PORT FILE: a server on 127.0.0.1 that answers every request with 200 and the file. */
+/* serve PORT FILE: a server on 127.0.0.1 that answers every request with status 200 and FILE. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@ static void answer(int fd, const char *path)
 {
 	static const char head[] = "HTTP/1.0 200 OK\r\n\r\n";
 	char buf[65536];
-	ssize_t n = read(fd, buf, sizeof(buf)); /* requests of the probe come in one piece */
+	ssize_t n = read(fd, buf, sizeof(buf)); /* a request of the probe arrives in one piece */
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (n > 0 && write(fd, head, sizeof(head) - 1) > 0)
