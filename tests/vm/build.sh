@@ -3,9 +3,9 @@
 #
 # build.sh SERIES CACHE_DIR BUILD_DIR
 #
-# Makes everything that run-vm.sh needs for one kernel series: the kernel (fetched when it is
+# Builds everything that run-vm.sh needs for one kernel series: the kernel (fetched if it is
 # not in the cache), the tools, and BUILD_DIR/SERIES/{initramfs,vbios.bin}. In the guest the
-# tools lie in /lab: fire, gpu-client, davylamp-inject.ko, nvidia.ko, lab.sh, facts.sh, kfd.sh.
+# tools are in /lab: fire, gpu-client, davylamp-inject.ko, nvidia.ko, lab.sh, facts.sh, kfd.sh.
 set -eu
 
 die() { echo "build.sh: $*" >&2; exit 1; }
@@ -19,7 +19,7 @@ flags="-std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Wshadow -Wconversion -Wformat
 	-Wvla -Wundef -Werror"
 drm=$(pkg-config --cflags libdrm) || die "libdrm's headers are missing; install libdrm-dev"
 
-# The flags are words, so they are not quoted.
+# The flags are split into words, so they are not quoted.
 # shellcheck disable=SC2086
 {
 	gcc $flags -o "$build/mkvbios" "$here/mkvbios.c"

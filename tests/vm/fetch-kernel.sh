@@ -3,10 +3,10 @@
 #
 # fetch-kernel.sh SERIES CACHE_DIR
 #
-# Puts the newest Debian kernel of a series, with the headers to build modules for it, into
+# Unpacks the newest Debian kernel of a series, with the headers to build modules for it, into
 # CACHE_DIR/SERIES: nothing is installed. The packages come from the system's own apt sources, or,
 # for a series that only Debian's development suite has, from the same mirror under a private apt
-# configuration. Left there: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and
+# configuration. Result: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and
 # abi (its version string). A second run finds "abi" and does nothing; remove the folder to fetch
 # again.
 set -euo pipefail
@@ -18,8 +18,8 @@ series=$1
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)/$series
 
-# One row per series: the names its image packages have, and the suite where it is not one of
-# the system's own. The newest one is taken; the headers' own dependencies name the rest.
+# One row per series: the names of its image packages, and the suite if it is not one of
+# the system's own. The newest package is used; the headers' dependencies name the others.
 suite=''
 case $series in
 6.1)	images='^linux-image-6\.1\.0-[0-9]+-amd64$' ;;
@@ -51,7 +51,7 @@ newest_image() {
 		tail -n 1
 }
 
-# needs PACKAGE PATTERN: its dependencies that look so.
+# needs PACKAGE PATTERN: its dependencies that match.
 needs() {
 	apt-cache "${apt_options[@]}" depends --important "$1" | sed -n "s/^[ |]*Depends: \($2\)$/\1/p"
 }
@@ -61,7 +61,7 @@ download() {
 		die "the download failed; run 'apt-get update' and try again"
 }
 
-# Unpacks what was downloaded.
+# Unpacks the downloaded packages.
 unpack() {
 	local deb
 
@@ -71,8 +71,8 @@ unpack() {
 	done
 }
 
-# The headers' own programs (objtool, modpost, ...) want the libraries of their suite, which may
-# be newer than the system's: each is started by that suite's loader.
+# The headers' programs (objtool, modpost, ...) need the libraries of their suite, which may
+# be newer than the system's: that suite's loader starts each of them.
 wrap_programs() {
 	local libs=$dir/libs/usr/lib/x86_64-linux-gnu program
 
@@ -104,12 +104,12 @@ more=$(needs "$headers" 'linux-\(headers\|kbuild\)-.*')
 # An image may be an empty package in front of these.
 parts=$(needs "$image" "linux-\(base\|binary\|modules\)-.*")
 
-# The word splitting of the lists is wanted: one package name per word.
+# The lists are split into words: one package name per word.
 # shellcheck disable=SC2086
 download "$image" "$headers" $more $parts
 unpack "$dir/root"
 if [ -n "$suite" ]; then
-	# The libraries that the programs name, and those that these name.
+	# The libraries of the programs, and their dependencies.
 	# shellcheck disable=SC2086
 	download libc6 libelf1t64 libssl3t64 libzstd1 zlib1g
 	unpack "$dir/libs"
@@ -118,13 +118,13 @@ fi
 rm -rf "$dir/debs" "$dir/apt"
 [ -e "$dir/root/lib" ] || ln -s usr/lib "$dir/root/lib"
 
-# The headers' makefiles name /usr/src and /usr/lib absolutely: lead them to the cache.
+# The headers' makefiles use absolute paths in /usr/src and /usr/lib: replace them by the cache.
 find "$dir/root/usr/src" -maxdepth 2 -name Makefile -exec \
 	sed -i "s|\([^[:alnum:]_./-]\)/usr/src/|\1$dir/root/usr/src/|g" {} +
 depmod -b "$dir/root" "$abi"
 
-# A kernel that unpacks itself under emulation costs 4 s at every boot, so it is done here, once.
-# The image's header says where the packed kernel lies (Documentation/x86/boot.rst: setup_sects,
+# A kernel that unpacks itself under emulation costs 4 s at every boot, so it is unpacked here once.
+# The image's header has the place of the packed kernel (Documentation/x86/boot.rst: setup_sects,
 # payload_offset, payload_length); its size follows it in 4 bytes.
 vmlinuz=$dir/root/boot/vmlinuz-$abi
 [ -e "$vmlinuz" ] || vmlinuz=$dir/root/lib/modules/$abi/vmlinuz

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpu-client: a small user of the amdgpu driver's own interface, in place of an inference
+ * gpu-client: a small user of the amdgpu driver's ioctls that takes the place of an inference
  * engine. Prints one-line facts. Exit status: 0 done, 1 failed, 2 usage.
  */
 #include <amdgpu_drm.h>
@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 #define NS_PER_MS 1000000ull
-#define VA_FIRST  (256ull << 20) /* far above what the driver keeps for itself */
+#define VA_FIRST  (256ull << 20) /* far above what the driver reserves */
 #define VA_ALIGN  (2ull << 20)
 #define IB_BYTES  4096u
-#define IB_DWORDS 64u	      /* a multiple of what any ring wants */
+#define IB_DWORDS 64u	      /* a multiple of every ring's requirement */
 #define NOP_DMA	  0xf0000000u /* Southern Islands: DMA packet, and type 2 packet */
 #define NOP_GFX	  0x80000000u
 
@@ -131,7 +131,7 @@ static void on_term(int sig)
 	(void)sig;
 }
 
-/* A command buffer of nothing but NOPs, of the ring that was chosen. */
+/* A command buffer of NOPs for the selected ring. */
 static int ib_new(struct client *c, struct buffer *ret_ib)
 {
 	uint32_t nop = c->ip_type == AMDGPU_HW_IP_DMA ? NOP_DMA : NOP_GFX;
@@ -212,7 +212,7 @@ static int submit(struct client *c, uint32_t context, const struct buffer *ib, u
 	return 0;
 }
 
-/* 0 when the job is done, -ETIMEDOUT when it is not by then, else the job's own error. */
+/* 0 when the job has ended, -ETIMEDOUT when it has not in time, otherwise the job's own error. */
 static int wait_job(struct client *c, uint32_t context, uint64_t seq)
 {
 	union drm_amdgpu_wait_cs wait = { .in = {
@@ -284,7 +284,7 @@ static int mode_prefill(struct client *c, uint64_t first_ms, uint64_t step_ms, u
 }
 
 /*
- * Keeps everything until the time is over or SIGTERM comes; 0 s keeps nothing. The driver learns
+ * Keeps everything until the time has passed or SIGTERM arrives; 0 s keeps nothing. The driver gets
  * the name of an address space's process from its first job (amdgpu_vm_set_task_info, 6.1).
  */
 static int hold(struct client *c)
@@ -358,7 +358,7 @@ static int parse(struct client *c, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "m:", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'm':
-			break; /* what an engine's command line has; nothing is read */
+			break; /* part of an engine's command line; nothing is read */
 		case 'd':
 			c->device = optarg;
 			break;
@@ -440,6 +440,6 @@ int main(int argc, char **argv)
 	printf("pid=%d comm=%s device=%s\n", getpid(), c.comm, c.device);
 	if (!run(&c, argc - optind, argv + optind))
 		return 0;
-	usleep(500000); /* an engine that fails unwinds for a while, too */
+	usleep(500000); /* an engine that fails also unwinds for a while */
 	return 1;
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# For tests/vm/run and its parts: boots a guest with the installed agent and reads what it printed.
-# $out is the folder of the last boot's output, $build where build.sh put the lab.
+# For tests/vm/run and its parts: boots a guest with the installed agent and reads its output.
+# $out is the folder of the last boot's output, $build that of build.sh.
 
-# libraries_of TREE FILE: what it is linked with, as the host has it.
+# libraries_of TREE FILE: copies the host's libraries that FILE is linked with into TREE.
 libraries_of() {
 	local library
 	ldd "$2" | grep -o '/[^ ]*' | while read -r library; do
@@ -13,7 +13,7 @@ libraries_of() {
 	done
 }
 
-# with_libraries TREE PROGRAM...: the programs and what they are linked with.
+# with_libraries TREE PROGRAM...: copies the programs and their libraries into TREE.
 with_libraries() {
 	local tree=$1 program
 	shift
@@ -24,14 +24,14 @@ with_libraries() {
 	done
 }
 
-# section NAME: what the guest printed between "== NAME" and the next.
+# section NAME: the guest's output between "== NAME" and the next such line.
 section() { tr -d '\r' <"$out/output.log" | sed -n "/^== $1\$/,/^== /p" | grep -v '^== '; }
 fact() { tr -d '\r' <"$out/output.log" | sed -n "s/^fact $1 //p" | head -n 1; }
 agent_saw() { section agent.out | grep '^{' | jq -es "any(.[]; $1)" >/dev/null; }
 agent_sum() { section agent.out | grep '^{' | jq -s "$1"; }
 on_failure() { agent_sum 'map(select(.type == "decision" or .event == "reset" or .event == "job_timeout"))[]' | jq -c . | tail -n 12 | cut -c1-500; }
 
-# The guest's own checks count like ours.
+# Counts the guest's own checks.
 count_guest() {
 	local line
 	while read -r line; do
@@ -65,7 +65,7 @@ agent_image() {
 	rm -rf "$tree"
 }
 
-# The real llama-server in a root of its own, /engine, with what it is linked with and ggml's CPU backends.
+# The real llama-server in a separate root, /engine, with its libraries and ggml's CPU backends.
 engine_tree() {
 	local tree=$1 root=$CACHE/engine-root lib=usr/lib/x86_64-linux-gnu file
 	"$PWD/tests/e2e/fetch-root.sh" "$CACHE" >"$O/log/systemd-root.log" 2>&1 || return 1
@@ -84,7 +84,7 @@ engine_tree() {
 	cp -L "$root/lib64/ld-linux-x86-64.so.2" "$tree/engine/lib64/"
 }
 
-# What a dead guest's kernel said last is all that there is to know of its death.
+# The last lines of a dead guest's kernel log are the only information about its death.
 dead_guest() {
 	tr -d '\r' <"$out/kernel.log" | tail -n 40 | cut -c1-160 | sed 's/^/        kernel: /'
 	check "the guest ran to its end (status $1)" false

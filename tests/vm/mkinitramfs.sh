@@ -4,11 +4,11 @@
 # mkinitramfs.sh --kernel DIR --out FILE [--module NAME]... [--optional NAME]...
 #                [--strip-btf NAME]... [--add TREE]...
 #
-# Makes the guest's root: busybox, kernel modules with all they need, and whole folders copied
-# over it. DIR is what fetch-kernel.sh printed. Each --module is a name that modprobe knows
-# (amdgpu, i915, ...), --optional one that not every kernel has. --strip-btf leaves a copy of a
+# Builds the guest's root: busybox, kernel modules with their dependencies, and whole folders copied
+# over it. DIR is the output of fetch-kernel.sh. Each --module is a name that modprobe knows
+# (amdgpu, i915, ...), --optional one that some kernels lack. --strip-btf puts a copy of a
 # module's file (gpu-sched, as Debian writes it) without its type information in /lab. Each TREE's
-# contents land in the guest's /, so a program that is not static needs its shared libraries in the
+# contents are copied to the guest's /; a dynamically linked program needs its shared libraries in the
 # TREE. Nothing is packed: unpacking under emulation is slow.
 set -eu
 
@@ -49,7 +49,7 @@ cp "$(command -v busybox)" "$tree/bin/busybox"
 done
 install -m 0755 "$here/guest/init.sh" "$tree/init"
 
-# Modules: unpacked here, once, since the guest would need seconds for it.
+# Modules: unpacked here, once, since the guest needs seconds for it.
 from=$kernel/root
 mkdir -p "$tree/lib/modules/$abi"
 cp "$from/lib/modules/$abi"/modules.{builtin,builtin.modinfo,order} "$tree/lib/modules/$abi/"
@@ -79,10 +79,10 @@ done
 depmod -b "$tree" "$abi"
 
 for add in "${trees[@]}"; do
-	cp -a --remove-destination "$add/." "$tree/" # not through a link to busybox
+	cp -a --remove-destination "$add/." "$tree/" # do not follow a link to busybox
 done
-chmod 0755 "$tree" # whatever mode the last TREE had: not only root lives there
-chmod 0755 "$tree" # not only root's
+chmod 0755 "$tree" # independent of the last TREE's mode: other users need access
+chmod 0755 "$tree" # other users need access
 mkdir -p "$(dirname "$out")"
 (cd "$tree" && find . -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$out.new"
 mv "$out.new" "$out"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mkvbios DIR: writes what the real amdgpu driver wants to find before it takes QEMU's qxl
- * device for a Southern Islands board. Every byte is made here.
+ * mkvbios DIR: writes what the real amdgpu driver needs to accept QEMU's qxl
+ * device as a Southern Islands board. All bytes are made here.
  *
  *   DIR/vbios.bin                     the video BIOS, for "qxl,romfile="
- *   DIR/lib/firmware/amdgpu/...bin    valid headers with nothing behind them
+ *   DIR/lib/firmware/amdgpu/...bin    valid headers without content
  *
- * Offsets are those that the kernel's drivers/gpu/drm/amd/amdgpu/atom.h, include/atombios.h and
- * amdgpu_ucode.h give. Exits with 0, or 1 after a message.
+ * Offsets are those of the kernel's drivers/gpu/drm/amd/amdgpu/atom.h, include/atombios.h and
+ * amdgpu_ucode.h. Exits with 0, or 1 after a message.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 #define ROM_BYTES	4096
 #define ROM_BLOCK_BYTES 512
 
-/* Where this program lays the tables; only the fixed offsets further down are given. */
+/* Positions of the tables; only the fixed offsets further down are prescribed. */
 enum {
 	AT_PART_NUMBER = 0x80,
 	AT_PCIR = 0xa0,
@@ -32,7 +32,7 @@ enum {
 
 enum {
 	TABLE_WORDS = 0x50,	/* table of offsets: more than any index the driver uses */
-	DATA_FIRMWARE_INFO = 4, /* indexes into it, as are the next ones */
+	DATA_FIRMWARE_INFO = 4, /* indexes into it, like the next ones */
 	DATA_IO_SCRIPTS = 23,
 	COMMAND_ASIC_INIT = 0,
 	OP_END_OF_TABLE = 0x5b,
@@ -57,7 +57,7 @@ static void put_text(unsigned int at, const char *text)
 	memcpy(rom + at, text, strlen(text));
 }
 
-/* Every ATOM table begins with its size and its two revisions. */
+/* Every ATOM table begins with its size and two revisions. */
 static void put_table(unsigned int at, unsigned int size, uint8_t format, uint8_t content)
 {
 	put16(rom, at, size);
@@ -69,9 +69,9 @@ static void rom_header(void)
 {
 	put16(rom, 0, 0xaa55);
 	rom[2] = ROM_BYTES / ROM_BLOCK_BYTES;
-	rom[3] = 0xcb; /* retf: the PC's BIOS calls this and comes back */
+	rom[3] = 0xcb; /* retf: the PC's BIOS calls this, and it returns */
 	put16(rom, 0x18, AT_PCIR);
-	put_text(0x30, " 761295520"); /* what marks an ATOM BIOS */
+	put_text(0x30, " 761295520"); /* signature of an ATOM BIOS */
 	put16(rom, 0x48, AT_ATOM_HEADER);
 	put_text(0x50, "01/01/26 00:00"); /* the date the driver prints */
 	put16(rom, 0x6e, AT_PART_NUMBER);
@@ -113,7 +113,7 @@ static void rom_tables(void)
 	put16(rom, AT_FIRMWARE_INFO + 0x52, 2700);	      /* reference clock */
 }
 
-/* The PC's BIOS runs only an image whose bytes add up to zero, and only then is it a shadow. */
+/* The PC's BIOS runs only an image whose bytes sum to zero; only then a shadow exists. */
 static void rom_checksum(void)
 {
 	uint8_t sum = 0;

@@ -5,14 +5,14 @@
 #           [--device QEMU_DEVICE]... [--timeout SECONDS] [--memory MIB] [--cpus N]
 #           [--append KERNEL_OPTIONS]
 #
-# Boots a kernel that fetch-kernel.sh fetched, with the root of mkinitramfs.sh, runs one guest
+# Boots a kernel of fetch-kernel.sh with the root of mkinitramfs.sh, runs one guest
 # script (busybox sh, as /job/run, with TREE's files beside it) and exits with its status.
-# --qxl gives the guest a qxl device with that video BIOS, for amdgpu to be bound to; --device any
-# other that QEMU has, for its own driver.
-# The guest boots with one CPU and brings the others up before the script begins: with several, QEMU's
-# emulation now and then lets one of them run a breakpoint that the kernel has just taken out again
-# (7.2, while it changes its clock), of which the kernel dies. A guest that dies before its script has
-# begun is booted once more, which is said.
+# --qxl gives the guest a qxl device with that video BIOS, to which amdgpu can be bound; --device any
+# other device of QEMU, for its own driver.
+# The guest boots with one CPU and brings the others up before the script begins: with several CPUs, QEMU's
+# emulation sometimes lets one of them run a breakpoint that the kernel has just removed (7.2, while it
+# changes its clock), and the kernel crashes. A guest that crashes before its script has
+# begun is booted once more, with a message.
 # In the --out folder: output.log (the script's output), kernel.log, status.
 # Exit: the script's status; 124 on a timeout; 125 when the guest died or nothing could run.
 set -eu
@@ -51,7 +51,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rm -f "$out"/{output.log,kernel.log,status}
 
-# The kernel unpacks archives one after the other: the job is a small second one.
+# The kernel unpacks archives one after the other: the job is a small second archive.
 mkdir -p "$work/tree/job"
 [ -z "$add" ] || cp -a "$add/." "$work/tree/job/"
 cp "$script" "$work/tree/job/run"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ttm-client: fills the memory of a TTM driver other than amdgpu through that driver's own ioctls:
- * qxl, whose buffers can be moved back, and radeon. It does its steps in order and prints a line of
- * facts for each, times in ns of CLOCK_BOOTTIME. Exit status: 0 done (an allocation that fails is a
- * fact, no failure), 1 failed, 2 usage.
+ * ttm-client: fills the memory of a TTM driver other than amdgpu through that driver's ioctls:
+ * qxl, whose buffers can be moved back, and radeon. It runs its steps in order and prints a line of
+ * facts for each, times in ns of CLOCK_BOOTTIME. Exit status: 0 done (also if an allocation
+ * fails), 1 failed, 2 usage.
  */
 #include <drm.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ struct client {
 	uint64_t bytes[BUFFERS_MAX];
 };
 
-/* touch has the driver put a buffer where its domain wants it; NULL if nothing cheap does that. */
+/* touch: the driver moves a buffer to its domain; NULL if no cheap ioctl does that. */
 struct driver {
 	const char *name;
 	int (*alloc)(struct client *c, uint64_t bytes, uint32_t *ret_handle);
@@ -74,7 +74,7 @@ static int qxl_alloc(struct client *c, uint64_t bytes, uint32_t *ret_handle)
 	return err;
 }
 
-/* Validates the buffer's placement, then refuses since it is no surface (qxl_ioctl.c). */
+/* Validates the buffer's placement, then fails since it is not a surface (qxl_ioctl.c). */
 static int qxl_touch(struct client *c, uint32_t handle)
 {
 	struct drm_qxl_update_area area = { .handle = handle, .bottom = 1, .right = 1 };
@@ -145,7 +145,7 @@ static int step_touch(struct client *c)
 	return err;
 }
 
-/* SIGUSR1 goes on with the next step, SIGTERM with what comes after the last one. */
+/* SIGUSR1 starts the next step, SIGTERM the one after the last. */
 static int step_pause(struct client *c, int *ret_signal)
 {
 	sigset_t set;
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 			device = optarg;
 		else if (opt == 'c')
 			prctl(PR_SET_NAME, optarg);
-		else if (opt != 'm') /* an engine's command line names a model; nothing is read */
+		else if (opt != 'm') /* an engine's command line has a model; nothing is read */
 			return usage();
 	}
 	if (optind == argc)

@@ -22,7 +22,7 @@ static int open_vmlinux(struct fire_session *s)
 	return s->err;
 }
 
-/* A module's types on top of the kernel's; NULL: the kernel's alone. The first call counts. */
+/* A module's types on top of the kernel's; NULL: only the kernel's. The first call counts. */
 int fire_btf_open(struct fire_session *s, const char *module)
 {
 	if (s->btf || open_vmlinux(s))
@@ -51,7 +51,7 @@ uint32_t fire_type_plain(const struct btf *btf, uint32_t id)
 	return id;
 }
 
-/* A structure, union, typedef or number by its name; 0 when there is none. */
+/* A structure, union, typedef or number by name; 0 if it does not exist. */
 uint32_t fire_type_find(const struct btf *btf, const char *name)
 {
 	static const uint32_t kinds[] = { BTF_KIND_STRUCT, BTF_KIND_UNION, BTF_KIND_TYPEDEF,
@@ -66,7 +66,7 @@ uint32_t fire_type_find(const struct btf *btf, const char *name)
 	return 0;
 }
 
-/* For a structure that is only declared: the one that is defined elsewhere, else itself. */
+/* For a structure that is only declared: its definition elsewhere, otherwise itself. */
 uint32_t fire_type_complete(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -121,7 +121,7 @@ bool fire_enter_member(const struct btf *btf, struct fire_field *field, const ch
 	return enter_member(btf, field, name, len, 0);
 }
 
-/* An array without a length ends its structure: objects have room behind. */
+/* An array without a length ends its structure: objects have space behind it. */
 bool fire_enter_element(const struct btf *btf, struct fire_field *field, uint32_t index)
 {
 	const struct btf_type *t = btf__type_by_id(btf, field->type);
@@ -174,7 +174,7 @@ struct fire_field fire_field_of(struct fire_session *s, const char *type, const 
 	return field;
 }
 
-/* Like btf__find_by_name_kind(), but without the types that a module's BTF stands on. */
+/* Like btf__find_by_name_kind(), but without the base types of a module's BTF. */
 static uint32_t find_own(const struct btf *btf, const char *name, uint32_t kind)
 {
 	const struct btf *base = btf__base_btf(btf);
@@ -188,7 +188,7 @@ static uint32_t find_own(const struct btf *btf, const char *name, uint32_t kind)
 	return 0;
 }
 
-/* The prototype of "PREFIX NAME", a function; 0 when there is none. */
+/* The prototype of the function "PREFIX NAME"; 0 if it does not exist. */
 static uint32_t function_proto(const struct btf *btf, const char *prefix, const char *name)
 {
 	char full[2 * FIRE_NAME_LEN];
@@ -200,8 +200,8 @@ static uint32_t function_proto(const struct btf *btf, const char *prefix, const 
 }
 
 /*
- * A tracepoint leaves the type "btf_trace_NAME" behind, without argument names; its iterator has
- * them where BTF knows that. Both have one argument in front, the probe's own.
+ * A tracepoint creates the type "btf_trace_NAME", without argument names; its iterator has
+ * them if BTF contains it. Both have the probe's own argument in front.
  */
 static uint32_t tracepoint_proto(const struct btf *btf, const char *name)
 {
@@ -218,7 +218,7 @@ static uint32_t tracepoint_proto(const struct btf *btf, const char *name)
 	return named ? named : btf__type_by_id(btf, btf__type_by_id(btf, id)->type)->type;
 }
 
-/* The type of an argument among the session's types, which may be another module's. */
+/* An argument's type among the session's types, which may be those of another module. */
 static uint32_t translate(struct fire_session *s, const struct btf *from, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(from, id);
@@ -250,7 +250,7 @@ static void take_roots(struct fire_session *s, const struct btf *btf, uint32_t p
 	}
 }
 
-/* Whether these types have the hook; then its arguments become the session's roots. */
+/* Whether these types have the hook; if so, its arguments become the session's roots. */
 static bool find_in(struct fire_session *s, struct fire_hook *h, const struct btf *btf,
 		    const char *module, const char *name)
 {
@@ -267,7 +267,7 @@ static bool find_in(struct fire_session *s, struct fire_hook *h, const struct bt
 	return true;
 }
 
-/* Looks through every loaded module. The types of the first that has it become the session's. */
+/* Searches every loaded module. The types of the first one with the hook become the session's. */
 static bool find_in_modules(struct fire_session *s, struct fire_hook *h, const char *name)
 {
 	DIR *folder = opendir(BTF_FOLDER);
@@ -295,7 +295,7 @@ static bool find_in_modules(struct fire_session *s, struct fire_hook *h, const c
 	return found;
 }
 
-/* Before the next hook: its arguments point nowhere yet. */
+/* Before the next hook: its arguments are not set yet. */
 static void forget_roots(struct fire_session *s)
 {
 	int kept = 0;
@@ -329,7 +329,7 @@ int fire_hook_find(struct fire_session *s, struct fire_hook *h)
 	return 0;
 }
 
-/* Whether these types have a hook of "tp" or "func", by one of its names. */
+/* Whether these types have a hook of kind "tp" or "func" under one of its names. */
 static bool has(const struct btf *btf, const char *module, const char *kind, const char *names)
 {
 	const char *slash = strchr(names, '/');
@@ -356,7 +356,7 @@ static void look_for_hooks(const struct btf *btf, const char *module, char **wor
 			found[i / 2] = has(btf, module, words[i], words[i + 1]);
 }
 
-/* Of pairs "tp|func [MODULE/]NAME" says which this kernel has. Returns how many are missing. */
+/* Prints which of the hooks "tp|func [MODULE/]NAME" exist. Returns how many are missing. */
 int fire_hooks_say(struct fire_session *s, char **words, int count)
 {
 	bool found[HOOKS_MAX] = { false };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands for a device that the real amdgpu driver is bound to (as a Southern Islands one). */
+/* Commands for a device that is bound to the real amdgpu driver (as a Southern Islands one). */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ static uint64_t load_field(struct fire_session *s, uint64_t base, const char *ty
 	return fire_load(s, f.size, base + f.offset);
 }
 
-/* The device's interrupt ring. memcpy() returns where it wrote: so an expression is resolved. */
+/* The device's interrupt ring. memcpy() returns its destination: this resolves an expression. */
 static struct ih_ring find_ih_ring(struct fire_session *s, const char *pci)
 {
 	uint32_t ddev = fire_field_of(s, "amdgpu_device", "ddev").offset;
@@ -39,9 +39,9 @@ static struct ih_ring find_ih_ring(struct fire_session *s, const char *pci)
 }
 
 /*
- * What the hardware would do: an entry goes into the device's interrupt ring, the write pointer
- * moves on, and the driver's handler runs in hard interrupt context. It finds a page fault in
- * the entry (by its source) and reports it. The words are those of si_ih_decode_iv().
+ * Does what the hardware does: an entry is written to the device's interrupt ring, the write
+ * pointer advances, and the driver's handler runs in hard interrupt context. It finds a page fault
+ * in the entry (by its source) and reports it. The words are those of si_ih_decode_iv().
  */
 static void fault_once(struct fire_session *s, const struct fire_options *o, uint32_t entry)
 {
@@ -67,7 +67,7 @@ void fire_fault(struct fire_session *s, const struct fire_options *o)
 		       o->src);
 }
 
-/* "off", or the PCI address of the device whose rings are to run. */
+/* "off", or the PCI address of the device whose rings run. */
 void fire_engine(struct fire_session *s, const char *pci)
 {
 	static const char *const fields[] = {

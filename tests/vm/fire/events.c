@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verbs for the events that tests fire most, as arguments of tracepoints: objects as deep as a
- * probe may look into them, as the drivers build them (drivers/gpu/drm/amd/amdgpu and
- * drivers/gpu/drm/scheduler). What differs between kernels is asked of BTF, never of a version.
+ * Verbs for the most frequent events of tests, as arguments of tracepoints: objects as deep as a
+ * probe may read them, as the drivers build them (drivers/gpu/drm/amd/amdgpu and
+ * drivers/gpu/drm/scheduler). Differences between kernels come from BTF, never from a version.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #include "fire.h"
 
-#define AMDGPU_PL_MAX 16 /* placements are small numbers; more is a slip */
+#define AMDGPU_PL_MAX 16 /* placements are small numbers; a larger one is a mistake */
 #define LIST_MAX      40
 
 struct list {
@@ -37,7 +37,7 @@ static void add_device(struct list *l, const struct fire_options *o)
 	add(l, "@adev.ddev.dev=&@adev.dev");
 }
 
-/* The thread's number and name lie in a structure of their own since 6.17. */
+/* The thread's number and name are in a separate structure since 6.17. */
 static void add_vm(struct list *l, const struct fire_options *o, const char *vm)
 {
 	add(l, "%s.pasid=%" PRIu64, vm, o->pasid);
@@ -69,8 +69,8 @@ static void fire_list(struct fire_session *s, const struct fire_options *o, cons
 }
 
 /*
- * An entry of the interrupt ring. The driver's rings lie inside adev->irq, and the event's first
- * argument says which one: so does the entry's pointer here.
+ * An entry of the interrupt ring. The driver's rings are inside adev->irq, and the event's first
+ * argument says which one: the entry's pointer does the same here.
  */
 void fire_iv(struct fire_session *s, const struct fire_options *o)
 {
@@ -90,7 +90,7 @@ void fire_iv(struct fire_session *s, const struct fire_options *o)
 	add(&l, "iv.vmid=%" PRIu64, o->vmid);
 	add(&l, "iv.timestamp=%" PRIu64, o->timestamp);
 	add(&l, "iv.pasid=%" PRIu64, o->pasid);
-	/* As gmc_v9_0 and later take a page fault's address apart: 48 bits, the page first. */
+	/* As gmc_v9_0 and later split a page fault's address: 48 bits, the page first. */
 	add(&l, "iv.src_data[0]=%" PRIu32, (uint32_t)(o->addr >> 12));
 	add(&l, "iv.src_data[1]=%" PRIu64, (o->addr >> 44 & 0xf) | o->flags);
 	fire_list(s, o, "amdgpu_iv", &l);
@@ -147,7 +147,7 @@ static void add_fence(struct list *l, const struct fire_options *o)
 	add(l, "@fence.finished.seqno=%" PRIu64, o->seqno);
 }
 
-/* Stages: "queue", "run" and "done"; each has the name since 6.17 and an old one. */
+/* Stages: "queue", "run" and "done"; each has an old name and one since 6.17. */
 static const char *stage_tracepoint(const char *stage)
 {
 	if (!strcmp(stage, "queue"))

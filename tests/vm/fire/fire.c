@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fire: makes the kernel's GPU drivers say what a test wants to hear, through the injector
+ * fire: makes the kernel's GPU drivers fire the events of a test, through the injector
  * module. Exit status: 0 done, 1 failed, 2 usage, 4 this kernel has no such hook.
  */
 #include <errno.h>
@@ -60,7 +60,7 @@ static void usage(FILE *to)
 	      to);
 }
 
-/* Every option but --irq and --cast; "number" or "text" is where its value goes. */
+/* Every option but --irq and --cast; "number" or "text" receives its value. */
 struct option_row {
 	const char *name;
 	uint64_t *number;
@@ -164,8 +164,8 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 }
 
 /*
- * Verbs without options; a negative number among their words is no option. Returns false for any
- * other.
+ * Verbs without options; a negative number among their arguments is not an option. Returns false
+ * for other verbs.
  */
 static bool run_plain(struct fire_session *s, const char *verb, char **args, int count,
 		      int *ret_status)
@@ -192,7 +192,7 @@ static bool run_plain(struct fire_session *s, const char *verb, char **args, int
 	return true;
 }
 
-/* "%SETTING=VALUE" among a hook's arguments is for that hook alone. Returns how many they were. */
+/* "%SETTING=VALUE" among a hook's arguments applies to that hook only. Returns their number. */
 static int take_settings(struct fire_session *s, struct fire_hook *h, char **args, int count)
 {
 	int taken = 0;
@@ -264,7 +264,7 @@ static void run_skip(struct fire_session *s, char **words, int count, const stru
 	fire_send(s, "skip %s %s", words[0], value);
 }
 
-/* Steps parted by "+": hooks, whose objects with names are the same, skips, and pauses. */
+/* Steps separated by "+": hooks that share named objects, skips, and pauses. */
 static int run_steps(struct fire_session *s, char **words, int count, const struct fire_options *o)
 {
 	while (count > 0 && !s->err) {
@@ -290,7 +290,7 @@ static int run_steps(struct fire_session *s, char **words, int count, const stru
 	return s->err ? 1 : 0;
 }
 
-/* Verbs for one kind of event each. Returns false for any other. */
+/* Verbs for one kind of event each. Returns false for other verbs. */
 static bool run_event(struct fire_session *s, const char *verb, const char *arg,
 		      const struct fire_options *o)
 {
@@ -342,7 +342,7 @@ static int run(struct fire_session *s, int argc, char **argv)
 
 	if (run_plain(s, verb, argv + 2, argc - 2, &status))
 		return s->err ? 1 : status;
-	/* The verb takes the place of the program's name. */
+	/* The verb replaces the program's name. */
 	if (parse_options(argc - 1, argv + 1, &o)) {
 		usage(stderr);
 		return 2;

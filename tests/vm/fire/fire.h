@@ -77,7 +77,7 @@ struct fire_hook {
 	char symbol[2 * FIRE_NAME_LEN]; /* found: "NAME" or "MODULE:NAME" */
 };
 
-/* What the command line may say about an event; see usage(). */
+/* Event options of the command line; see usage(). */
 struct fire_options {
 	const char *dev_name, *ring, *comm, *module, *cpus;
 	uint64_t pasid, vmid, client, src, ring_id, addr, timestamp, ih;
@@ -122,7 +122,7 @@ void fire_value(struct fire_session *s, const char *text, char *ret_value);
 /* hook.c */
 void fire_hook_run(struct fire_session *s, struct fire_hook *h, char **args, int count);
 
-/* events.c: one function per kind of event that has a verb of its own */
+/* events.c: one function per kind of event that has its own verb */
 void fire_iv(struct fire_session *s, const struct fire_options *o);
 void fire_bo_move(struct fire_session *s, const struct fire_options *o);
 void fire_pasid(struct fire_session *s, const struct fire_options *o, bool freed);
@@ -131,7 +131,7 @@ void fire_job(struct fire_session *s, const struct fire_options *o, const char *
 /* nvidia.c: BTF for the stand-in of NVIDIA's module */
 void fire_btf_write(struct fire_session *s, const char *path);
 
-/* device.c: a really bound amdgpu */
+/* device.c: an amdgpu that is really bound */
 void fire_fault(struct fire_session *s, const struct fire_options *o);
 void fire_engine(struct fire_session *s, const char *pci);
 

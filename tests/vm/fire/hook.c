@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fires a tracepoint or calls a function, from here or from several CPUs at once. */
+/* Fires a tracepoint or calls a function, from one CPU or from several at once. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ static int64_t ns_of(struct timespec t)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* From the first begin to the last end. */
+/* From the first start to the last end. */
 static int64_t wall_ns(const struct shot *shots, int count)
 {
 	int64_t began = INT64_MAX, ended = 0;
@@ -100,7 +100,7 @@ static void storm(struct fire_session *s, const struct fire_hook *h, const char 
 			(struct shot){ .start = &start, .fd = s->fd, .cpu = cpus[i], .line = line };
 		if (pthread_create(&shots[i].thread, NULL, shoot, &shots[i])) {
 			fputs("fire: no thread can be made, giving up\n", stderr);
-			exit(1); /* the threads before it wait for it */
+			exit(1); /* the other threads wait for it */
 		}
 	}
 	for (int i = 0; i < count; i++) {
@@ -131,7 +131,7 @@ static void shoot_here(struct fire_session *s, const struct fire_hook *h, const 
 		       h->count, result, getpid());
 }
 
-/* A body that is skipped already stays so, and keeps what it returns. */
+/* A body that is already skipped stays skipped and keeps its return value. */
 static bool skip_body(struct fire_session *s, const struct fire_hook *h)
 {
 	char line[256];
@@ -144,7 +144,7 @@ static bool skip_body(struct fire_session *s, const struct fire_hook *h)
 	return false;
 }
 
-/* The hook must have been found. Lays out its arguments, and fires or calls. */
+/* The hook must have been found. Builds its arguments, and fires or calls. */
 void fire_hook_run(struct fire_session *s, struct fire_hook *h, char **args, int count)
 {
 	char line[1024];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stand-in of NVIDIA's module is built without BTF, since no tool for it is needed otherwise;
- * what a typed tracepoint needs of it is little, and is made here from the running kernel's.
+ * The stand-in for NVIDIA's module is built without BTF, to need no extra tool; the few types of
+ * a typed tracepoint are made here from the running kernel's.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static struct btf *make(const struct btf *kernel)
 	return btf;
 }
 
-/* The strings are last, and may have any number of zeroes behind. */
+/* The strings are last, and any number of zeroes may follow. */
 static void fill(struct fire_session *s, char *room, const struct btf *btf)
 {
 	uint32_t size;

@@ -60,7 +60,7 @@ void fire_send(struct fire_session *s, const char *format, ...)
 		fire_fail(s, -errno, "'%s' failed: %s", line, strerror(errno));
 }
 
-/* What the last command gave; 0 after a failure. */
+/* The result of the last command; 0 after a failure. */
 uint64_t fire_result(struct fire_session *s)
 {
 	char text[32];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * "PATH=VALUE" as the command line says it; usage() has the grammar. A path begins at an argument
- * of the hook or at an object with a name, and goes through members, elements and pointers. A
- * pointer that leads nowhere yet gets a zeroed object of its type.
+ * "PATH=VALUE" of the command line; usage() has the grammar. A path begins at an argument
+ * of the hook or at a named object, and goes through members, elements and pointers. An unset
+ * pointer gets a zeroed object of its type.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,18 +17,18 @@
 #define OBJECT_SLACK 1024 /* bytes behind each object, for arrays without a length */
 #define PATH_LEN     256
 
-/* Where a value is to go. */
+/* The destination of a value. */
 struct place {
 	int root;	 /* an argument, or -1 and then in an object: */
-	uint32_t object; /* 0 while only the types are asked for */
+	uint32_t object; /* 0 while only the types are checked */
 	struct fire_field field;
 	bool pointer;	  /* it holds an address */
-	uint32_t pointee; /* of that type; 0: of none that is known */
+	uint32_t pointee; /* of that type; 0: unknown type */
 };
 
 struct walk {
 	struct fire_session *s;
-	bool dry; /* ask only whether the types allow the path */
+	bool dry; /* only check whether the types allow the path */
 	struct place at;
 };
 
@@ -69,7 +69,7 @@ static uint32_t object_new(struct fire_session *s, uint32_t type)
 	return fire_bytes_new(s, (uint32_t)size + OBJECT_SLACK);
 }
 
-/* Puts a value, as the injector reads it, into a place of some bytes. */
+/* Writes a value in the injector's syntax to a field of some bytes. */
 static void store(struct fire_session *s, const struct place *p, uint32_t size, const char *value)
 {
 	if (p->root >= 0)
@@ -90,7 +90,7 @@ static struct fire_slot *slot_of(struct fire_session *s, const struct place *p)
 	return NULL;
 }
 
-/* Remembers what a pointer leads to, so that paths behind it can be followed. */
+/* Stores the target of a pointer, so that later paths can follow it. */
 static void slot_set(struct fire_session *s, const struct place *p, uint32_t object,
 		     uint32_t offset)
 {
@@ -111,7 +111,7 @@ static void slot_set(struct fire_session *s, const struct place *p, uint32_t obj
 	};
 }
 
-/* From a pointer to what it points to. */
+/* From a pointer to its target. */
 static bool follow(struct walk *w)
 {
 	struct fire_session *s = w->s;
@@ -209,7 +209,7 @@ static bool enter_cast(struct walk *w, const char **path)
 	return w->at.pointer && w->at.pointee;
 }
 
-/* "[N]": of an array, or of what a pointer leads to */
+/* "[N]": of an array, or of a pointer's target */
 static bool enter_index(struct walk *w, const char **path)
 {
 	char *end;
@@ -247,7 +247,7 @@ static bool enter_dot(struct walk *w, const char **path)
 	return true;
 }
 
-/* Whether a path can be gone; if so, w->at is its end. */
+/* Whether a path exists; if so, w->at is its end. */
 static bool walk(struct walk *w, const char *path)
 {
 	bool ok = *path == '@' ? enter_named(w, &path) : enter_root(w, &path);
@@ -259,7 +259,7 @@ static bool walk(struct walk *w, const char *path)
 	return ok && !w->s->err;
 }
 
-/* What the path ends at or, when that is a pointer, what it leads to. */
+/* The end of the path or, if that is a pointer, its target. */
 static bool address_of(struct walk *w, const char *path, char *ret_value)
 {
 	if (!walk(w, path) || (w->at.pointer && !follow(w)) || w->at.root >= 0) {
@@ -282,7 +282,7 @@ static void assign_address(struct fire_session *s, const struct place *p, const 
 	slot_set(s, p, w.at.object, w.at.field.offset);
 }
 
-/* A value as the injector reads it: "&PATH" is an address, all else is taken as it is. */
+/* A value in the injector's syntax: "&PATH" is an address, everything else is unchanged. */
 void fire_value(struct fire_session *s, const char *text, char *ret_value)
 {
 	struct walk w = { .s = s };
@@ -295,7 +295,7 @@ void fire_value(struct fire_session *s, const char *text, char *ret_value)
 		address_of(&w, text + 1, ret_value);
 }
 
-/* Text that is a pointer's: an object of its own. */
+/* Text for a pointer: a separate object. */
 static void assign_text(struct fire_session *s, const struct place *p, const char *text)
 {
 	uint32_t bytes = fire_bytes_new(s, (uint32_t)strlen(text) + 1);
@@ -307,7 +307,7 @@ static void assign_text(struct fire_session *s, const struct place *p, const cha
 	slot_set(s, p, bytes, 0);
 }
 
-/* The injector stores whole bytes: what lies around the bits is read first. */
+/* The injector stores whole bytes: the surrounding bits are read first. */
 static void assign_bits(struct fire_session *s, const struct place *p, const char *text)
 {
 	const struct fire_field *f = &p->field;
@@ -326,7 +326,7 @@ static bool is_special(const char *value)
 	       !strcmp(value, "NULL");
 }
 
-/* "drv:PCI-TYPE.PATH": what has the driver data at PATH inside. */
+/* "drv:PCI-TYPE.PATH": the object that contains the driver data at PATH. */
 static void resolve_container(struct fire_session *s, char *text, size_t size)
 {
 	char *minus = strchr(text, '-'), *dot = minus ? strchr(minus, '.') : NULL;
@@ -416,7 +416,7 @@ void fire_assign(struct fire_session *s, const char *arg)
 		fire_fail(s, -ENOENT, "this kernel has no '%.*s'", (int)(value - arg), arg);
 }
 
-/* "ARG=TYPE": what an argument really points to. */
+/* "ARG=TYPE": the real target type of an argument. */
 void fire_cast(struct fire_session *s, const char *arg)
 {
 	struct walk w = { .s = s, .dry = true };

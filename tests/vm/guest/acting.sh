@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The agent acts on real clients of the real amdgpu, in the guest, each beside a control run in which it
-# may only advise: one that fills VRAM until another's buffers are evicted, and one whose jobs grow
-# towards the 2 s after which the driver resets. tests/vm/acting compares.
+# The agent acts on clients of the real amdgpu, in the guest; for each a control run in which it
+# may only advise. One client fills VRAM until another's buffers are evicted; the jobs of the other grow
+# towards the driver's lockup timeout of 2 s. tests/vm/acting compares the runs.
 . /lab/lab.sh
 
 fact() { echo "fact $*"; }
@@ -18,7 +18,7 @@ bytes = 8 MiB
 window = 1 s
 END
 
-# agent_start RUN MODE: its output is in /tmp/RUN.out, and it watches the scheduler.
+# agent_start RUN MODE: its output is in /tmp/RUN.out; it watches the scheduler.
 agent_start() {
 	davylamp run --json --mode "$2" --socket $sock --state "/tmp/$1.state" --config /tmp \
 		--record "/tmp/$1.trace" >"/tmp/$1.out" 2>"/tmp/$1.err" &
@@ -33,13 +33,13 @@ agent_stop() {
 	fact "$1_agent_status" $?
 }
 
-# supervise COMMAND...: under davylamp exec, as any program one does not know.
+# supervise COMMAND...: under davylamp exec, as an unknown program.
 supervise() {
 	davylamp exec --socket $sock -- "$@" >/tmp/engine.out 2>/tmp/engine.err &
 	supervisor=$!
 }
 
-# 128 MiB of a client at work, and another that takes VRAM bit by bit, more than there is.
+# A client that uses 128 MiB, and another that allocates more VRAM than there is, step by step.
 evict() {
 	gpu-client --jobs 1000000 --pace-ms 50 hold $(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo 8388608; done) \
 		>/tmp/victim &
@@ -49,13 +49,13 @@ evict() {
 	supervise gpu-client --jobs 1 --seconds 4 --pace-ms 700 fill 14 16
 	fact "$1_supervisor" $supervisor
 	sleep 17
-	kill -9 $victim # its jobs go on at SIGTERM
+	kill -9 $victim # its jobs continue at SIGTERM
 	kill $supervisor 2>/dev/null
 	wait $victim
 	wait $supervisor
 }
 
-# Jobs that grow beyond the timeout; who is started again begins anew, with a short context.
+# Jobs that grow beyond the timeout; a restarted engine begins with a short context.
 cat >/tmp/engine <<'END'
 #!/bin/sh
 if [ -e /tmp/begun ]; then
@@ -79,8 +79,8 @@ grow() {
 	sleep 3
 }
 
-# llama-server computes on the CPU here; beside it runs what its GPU would have to do: jobs that are as
-# long as its batch, until the hard prompt is over (/tmp/soft).
+# llama-server computes on the CPU here. Beside it runs the load of its GPU: jobs whose length is
+# proportional to its batch, until the hard prompt is over (/tmp/soft).
 mkdir -p /tmp/gpu
 cp /lab/gpu-client /tmp/gpu/llama-server
 cat >/tmp/llama-server <<'END'
@@ -113,11 +113,11 @@ shrink() {
 		--host 127.0.0.1 --port 18302 -t 1 -c 512 -fit off >/tmp/engine.out 2>/tmp/engine.err &
 	supervisor=$!
 	check "a real llama-server comes up" lab_soon 60 healthy
-	check "it gets a smaller batch" lab_soon 60 batch_is 256
+	check "the engine gets a smaller batch" lab_soon 60 batch_is 256
 	touch /tmp/soft
-	check "and serves" lab_soon 60 healthy
-	check "it gets its own batch back" lab_soon 60 batch_is 512
-	check "and serves with it" lab_soon 60 healthy
+	check "the engine with the smaller batch answers" lab_soon 60 healthy
+	check "the engine gets its original batch back" lab_soon 60 batch_is 512
+	check "the engine with the original batch answers" lab_soon 60 healthy
 	kill $supervisor
 	wait $supervisor
 	echo 0 >$slow
@@ -133,7 +133,7 @@ check "the engine starts" quiet fire engine "$gpu"
 for run in control enforce; do
 	mode=enforce
 	[ $run = enforce ] || mode=advise
-	check "the agent runs ($run)" agent_start $run $mode
+	check "the agent starts ($run)" agent_start $run $mode
 	evict $run
 	grow $run
 	[ $run = control ] || shrink

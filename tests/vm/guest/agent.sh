@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The installed agent on a real kernel, in the guest: amdgpu comes after it, fires its tracepoints,
-# is bound to a device, hangs, is unloaded and loaded again. This script says what it did as lines
+# The installed agent on a real kernel, in the guest: amdgpu loads after it, fires its tracepoints,
+# is bound to a device, hangs, is unloaded and loaded again. This script prints what it did as lines
 # "fact NAME VALUE"; the agent's NDJSON, its trace and the driver's log follow, and tests/vm/run
 # compares them on the host.
 . /lab/lab.sh
@@ -12,7 +12,7 @@ quiet() { "$@" >/tmp/out 2>&1 || { cat /tmp/out; return 1; }; }
 not() { ! "$@"; }
 sock=/tmp/agent.sock
 
-# wait_for SECONDS PATTERN: until the agent's output has it.
+# wait_for SECONDS PATTERN: until the agent's output contains it.
 wait_for() {
 	lab_end_at=$(($(cut -d. -f1 /proc/uptime) + 6 * $1))
 	while ! grep -q -e "$2" /tmp/agent.out; do
@@ -33,15 +33,15 @@ check "the injector loads" insmod /lab/davylamp-inject.ko
 davylamp run --json --mode advise --socket $sock --state /tmp/state --config /tmp \
 	--record /tmp/trace >/tmp/agent.out 2>/tmp/agent.err &
 agent=$!
-check "the agent's own sensor is live" wait_for 20 '"name":"process","state":"live"'
-check "amdgpu is absent, and said to be" wait_for 5 '"name":"amdgpu","state":"absent"'
+check "the sensor for processes is live" wait_for 20 '"name":"process","state":"live"'
+check "the sensor of amdgpu is absent before the module loads" wait_for 5 '"name":"amdgpu","state":"absent"'
 
 mkdir -p /etc/modprobe.d
 echo 'options amdgpu lockup_timeout=2000,5000,2000,6000' >/etc/modprobe.d/lab.conf
 check "amdgpu loads while the agent runs" lab_load configured
-check "its tracepoints are attached" wait_for 20 '"name":"amdgpu","state":"live"'
-check "its functions too, once it is live" wait_for 20 '"name":"amdgpu_tdr","state":"live"'
-check "and the scheduler's" wait_for 20 '"name":"drm_sched","state":"live"'
+check "the agent attaches to amdgpu's tracepoints" wait_for 20 '"name":"amdgpu","state":"live"'
+check "the agent attaches to amdgpu's functions when it is live" wait_for 20 '"name":"amdgpu_tdr","state":"live"'
+check "the agent attaches to the scheduler's tracepoints" wait_for 20 '"name":"drm_sched","state":"live"'
 check "i915 loads beside it" modprobe i915
 
 check "the real driver takes the device" lab_bind
@@ -49,9 +49,9 @@ gpu=$(lab_gpu)
 fact gpu "$gpu"
 check "the engine starts" quiet fire engine "$gpu"
 
-# What each kind of queue has, before and after a job of it.
+# The lockup timeout of each kind of queue, before and after a job.
 say_lockups() {
-	check "lockup timeouts are told ($1)" wait_for 30 "lockup_timeout.*video.*\"$1\""
+	check "lockup timeouts are reported ($1)" wait_for 30 "lockup_timeout.*video.*\"$1\""
 	davylamp status --json --socket $sock >/tmp/status.$1
 	for ring in gfx compute dma; do
 		check "a job on $ring ends" quiet gpu-client --ring $ring submit 1
@@ -63,7 +63,7 @@ say_lockups parameter
 fact lockup_parameter "$(cat /sys/module/amdgpu/parameters/lockup_timeout)"
 fact lockup_text "$(davylamp status --socket $sock | sed -n 's/^ *lockup //p')"
 
-# Wake-ups of all processes and threads of the agent. Builtins alone: it wakes up for each program.
+# Wake-ups of all processes and threads of the agent. Builtins only: each new program wakes it up.
 idle_count() {
 	switches=0
 	for idle_status in /proc/[0-9]*/task/*/status; do
@@ -82,7 +82,7 @@ idle_count() {
 	uptime=${uptime%.*}
 }
 
-# Six tries: what just happened keeps it awake for some seconds.
+# Six tries: recent events keep the agent awake for some seconds.
 idle_rests() {
 	[ -e /tmp/never ] || mkfifo /tmp/never
 	exec 9<>/tmp/never
@@ -98,7 +98,7 @@ idle_rests() {
 	return 1
 }
 
-# A client with a real PASID, seen as the engine it is named like.
+# A client with a real PASID, which the agent recognises as an engine by its name.
 cp /lab/gpu-client /tmp/llama-server
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 --seconds 300 \
 	hold 33554432 >/tmp/hold &
@@ -110,8 +110,8 @@ pasid=$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)
 
 check "40 faults of its PASID fire" quiet fire iv --dev-name "$gpu" --pasid "$pasid" --vmid 3 \
 	--client 0x1b --src 0 --addr 0x7f1234567000 --count 40
-check "they raise fault_storm" wait_for 10 '"hazard":"fault_storm".*"level":3'
-check "one fault comes through the driver's own interrupt code" quiet fire fault --dev-name "$gpu" --vmid 5
+check "40 page faults of a process raise fault_storm" wait_for 10 '"hazard":"fault_storm".*"level":3'
+check "one fault is fired through the driver's own interrupt code" quiet fire fault --dev-name "$gpu" --vmid 5
 
 check "50 moves of 1 MiB out of VRAM fire" quiet fire bo-move --dev-name "$gpu" --bytes 1048576 \
 	--from 2 --to 1 --pid $holder --pasid "$pasid" --count 50
@@ -121,23 +121,23 @@ sleep 1
 urgent=$!
 fact urgent $urgent
 sleep 1
-# A stopped agent reads nothing: what comes in storms is counted in the kernel meanwhile.
+# A stopped agent reads nothing: the kernel programs count frequent events meanwhile.
 kill -STOP $agent
-check "40000 faults fire while the agent stands still" quiet fire iv --dev-name "$gpu" --pasid 999 \
+check "40000 faults fire while the agent is stopped" quiet fire iv --dev-name "$gpu" --pasid 999 \
 	--vmid 9 --client 0x1b --src 0 --addr 0x1000 --count 40000
 kill -SEGV $urgent
 kill -CONT $agent
 sleep 1
 
-# Records that are told one by one can overflow the ring of a stopped agent: each is read or counted.
+# Events that are not counted can overflow the ring of a stopped agent: each is read or counted as lost.
 mkdir -p /etc
 printf 'root::0:0::/:/bin/sh\nnobody::65534:65534::/:/bin/sh\n' >/etc/passwd
 chmod 0600 /dev/dri/renderD128
 kill -STOP $agent
-check "20000 opens are refused while the agent stands still" quiet su -s /bin/sh nobody -c \
+check "20000 opens are refused while the agent is stopped" quiet su -s /bin/sh nobody -c \
 	"yes /dev/dri/renderD128 | head -n 20000 | xargs cat 2>/dev/null; true"
 kill -CONT $agent
-check "it says that events were lost" wait_for 20 '"state":"lost"'
+check "the agent reports lost events" wait_for 20 '"state":"lost"'
 opens_add_up() {
 	opens_read=$(grep -c '"event":"open_refused"' /tmp/agent.out)
 	opens_lost=$(sed -n 's/.*"state":"lost","count":\([0-9]*\),.*/\1/p' /tmp/agent.out |
@@ -148,7 +148,7 @@ lab_soon 10 opens_add_up # the host checks both numbers
 fact opens_read "$opens_read"
 fact opens_lost "$opens_lost"
 
-# What the agent, sysfs and the client's own fdinfo say of its memory, at a quiet moment.
+# The client's memory by the agent, sysfs and the client's own fdinfo, while nothing changes.
 sleep 6
 davylamp status --json --socket $sock >/tmp/status.memory
 for name in vram_total vram_used vis_vram_total gtt_total; do
@@ -163,29 +163,29 @@ fact filler $filler
 check "real evictions raise eviction_storm" wait_for 20 "\"rung\":\"note\",\"hazard\":\"eviction_storm\",\"pid\":$filler"
 kill $filler
 wait $filler
-check "the driver's own counter of evictions is read" wait_for 20 '"evictions":[1-9]'
+check "the agent reads the driver's own counter of evictions" wait_for 20 '"evictions":[1-9]'
 
-# A buffer larger than VRAM and GTT: every stage of the failure, down to the client's own errno.
+# A buffer larger than VRAM and GTT: every stage of the failure, down to the client's errno.
 /tmp/llama-server -m /models/huge.gguf --comm llama-server hold 4294967296 >/tmp/huge 2>&1 &
 huge=$!
 fact huge $huge
 wait $huge
 fact huge_said "$(tail -n 1 /tmp/huge)"
-check "an overcommitted client is told by its ioctl, and the agent hears it" wait_for 10 \
+check "the agent reports the failed ioctl of an overcommitted client" wait_for 10 \
 	"\"event\":\"alloc_failed\",\"pid\":$huge,.*\"stage\":3"
 
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server submit 3 >/tmp/submit 2>&1 &
 submitter=$!
 fact submitter $submitter
 check "three jobs end" wait $submitter
-check "the rings run dry" lab_soon 10 lab_rings_idle
+check "the rings become idle" lab_soon 10 lab_rings_idle
 quiet fire engine off
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server hang >/tmp/hang 2>&1 &
 hanger=$!
 fact hanger $hanger
 wait $hanger
 fact hang "$(grep -o '(E[A-Z]*) ms=[0-9]*' /tmp/hang)"
-check "the reset is seen" wait_for 20 '"event":"reset".*"begun":false'
+check "the agent reports the end of the reset" wait_for 20 '"event":"reset".*"begun":false'
 check "the engine starts again" quiet fire engine "$gpu"
 check "the coredump is kept" wait_for 20 '"change":"coredump"'
 fact coredump_says "$(grep -a -m 1 process_name /tmp/state/incidents/*.devcoredump)"
@@ -193,12 +193,12 @@ fact coredumps_left "$(ls /sys/class/devcoredump | grep -c devcd)"
 kill $holder
 wait $holder
 
-# The agent pins the module until it is asked to let go.
+# The agent pins the module until it is asked to release it.
 check "the driver leaves the device" lab_unbind
 check "rmmod is refused while the agent is attached" not rmmod amdgpu 2>/dev/null
-check "the agent lets go when asked" davylamp release --module amdgpu --socket $sock
+check "davylamp release detaches from the module" davylamp release --module amdgpu --socket $sock
 check "rmmod works" quiet rmmod amdgpu
-check "the agent says that the module is gone" wait_for 5 'its kernel module was unloaded'
+check "the agent reports that the module was unloaded" wait_for 5 'its kernel module was unloaded'
 sleep 1
 rm /etc/modprobe.d/lab.conf
 check "amdgpu loads again" lab_load configured
@@ -210,14 +210,14 @@ say_lockups default
 again=$!
 fact again $again
 wait $again
-check "a client after the gap is seen" wait_for 10 "\"event\":\"pasid\",\"pid\":$again,"
+check "a client after the reload is reported" wait_for 10 "\"event\":\"pasid\",\"pid\":$again,"
 
 davylamp status --json --socket $sock >/tmp/status
 kill $agent
 wait $agent
 fact agent_status $?
 
-# An agent that comes to drivers at work, after one that was killed.
+# An agent that starts after the drivers, after one that was killed.
 for how in killed started; do
 	davylamp run --json --socket $sock --state /tmp/state --config /tmp >/tmp/again.out 2>&1 &
 	agent=$!
@@ -225,13 +225,13 @@ for how in killed started; do
 		'"name":"i915_tdr","state":"live"' /tmp/again.out
 	[ $how = started ] || { kill -9 $agent; wait $agent; }
 done
-check "with amdgpu and no engine, it and its children wake up at most once a second" idle_rests
+check "an idle agent and its children wake up at most once a second beside amdgpu" idle_rests
 fact idle_kib "$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) .*/\1/p' /proc/$agent/status)"
 cat /proc/$agent/status /proc/$agent/smaps >/tmp/smaps
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 submit 2 >/tmp/again 2>&1 &
 client=$!
 wait $client
-check "it sees the jobs of a new client" lab_soon 10 grep -q \
+check "the agent reports jobs of a new client" lab_soon 10 grep -q \
 	"\"event\":\"job_times\",\"pid\":$client," /tmp/again.out
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 --seconds 60 hold 4096 >/tmp/hold &
 holder=$!

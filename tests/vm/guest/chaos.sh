@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The fault campaign in the guest: one seeded fault after the other while the real amdgpu hangs and is
-# reset, and after each an audit and a hang that the agent must tell. /job holds seed, minutes and step.
+# reset. After each fault: an audit, and a hang that the agent must report. /job has seed, minutes and step.
 # busybox sh. tests/vm/chaos is the host's part.
 . /lab/lab.sh
 
@@ -45,7 +45,7 @@ agent_kill() { # with further processes
 	: >/tmp/engine.out
 }
 
-# A workload to be held, under the agent's supervisor, which says its number at each registration.
+# A workload under the agent's supervisor, which prints its number at each registration.
 supervise() {
 	davylamp exec --socket $sock --state /tmp/state -- sleep 1000000 >>/tmp/engine.out 2>&1 &
 	supervisor=$!
@@ -71,7 +71,7 @@ another_guard() { has_guard && [ "$guard" != "$1" ]; }
 last_reset() { dmesg | grep 'GPU reset([0-9]*) succeeded' | tail -n 1; }
 reset_ended() { [ "$(last_reset)" != "$reset_before" ]; }
 
-# hang_begin: a client whose job never ends; hang_end: the reset has ended it, and the ring runs again.
+# hang_begin: a client whose job never ends; hang_end: the reset has ended the job, and the ring is idle.
 hang_begin() {
 	lab_soon 20 lab_rings_idle
 	mark
@@ -95,7 +95,7 @@ next_hang_is_told() {
 	lab_soon 20 timeout_told || bad "the next hang's timeout is not told"
 	stall_told || bad "the next hang is not foreseen"
 	hang_end
-	# 162 s were seen among 20 busy processes: the driver's workers get their share of a slow CPU, too.
+	# 162 s were seen beside 20 busy processes: they also slow down the driver's workers.
 	lab_soon 100 reset_ended || bad "the driver's reset does not end"
 	lab_soon 20 since '"event":"reset".*"begun":false' || bad "the end of the next reset is not told"
 }
@@ -255,7 +255,7 @@ audit() {
 	}
 }
 
-# Each kind once a round, in an order of the round's own.
+# Each kind once per round, in random order.
 kind_of() {
 	chaos_state=$((seed * 1009 + $1 / kind_count))
 	left=$kinds place=$(($1 % kind_count)) count=$kind_count
@@ -289,12 +289,12 @@ check "amdgpu loads" lab_load
 check "the real driver takes the device" lab_bind
 gpu=$(lab_gpu)
 check "the engine starts" quiet fire engine "$gpu"
-check "the agent comes up" agent_start
+check "the agent starts" agent_start
 check "a workload is watched" supervise
 step=start kind=none wrong=0
 audit
 next_hang_is_told
-check "a hang before any fault is told" test $wrong = 0
+check "the agent reports a hang before any fault" test $wrong = 0
 step=${only:-0}
 end=$(($(now) + 60 * minutes))
 while [ "$(now)" -lt $end ]; do
@@ -310,7 +310,7 @@ kill $supervisor
 wait $supervisor
 kill $agent
 wait $agent
-check "the agent ends well" test $? = 0
-check "its trace is whole" davylamp replay /tmp/trace >/dev/null
+check "the agent exits with 0" test $? = 0
+check "the agent's trace is complete" davylamp replay /tmp/trace >/dev/null
 echo "== end"
 lab_end

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The agent where it is denied something, in the guest: each case of /job/cases runs one agent, ends a
-# process by a signal, has drivers loaded and one of them fail for want of memory, and leaves what the
-# agent said, how it ended and what it cost. The kernel's lockdown comes with the boot. tests/vm/degraded
+# The agent without some permission or resource, in the guest: each case of /job/cases runs one agent, ends a
+# process by a signal, loads drivers, makes one of them fail for lack of memory, and records the agent's
+# messages, its exit status and its cost. The kernel's lockdown is set at boot. tests/vm/degraded
 # is the host's part.
 . /lab/lab.sh
 
 fact() { echo "fact $*"; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# settled PID: its loop runs and answers, or it has ended.
+# settled PID: its loop runs and it answers, or it has ended.
 settled() { gone "$1" || davylamp status --socket "$sock" >/dev/null 2>&1; }
 
-# all_known PID FILE: the last word on the drivers' sensors is not "absent".
+# all_known PID FILE: no sensor of a driver is reported as "absent".
 all_known() {
 	gone "$1" && return
 	for sensor in drm_sched ttm drm; do
@@ -20,19 +20,19 @@ all_known() {
 	done
 }
 
-# A shell of its own, that a signal kills.
+# A separate shell, which a signal kills.
 end_badly() {
 	sh -c 'kill -SEGV $$' 2>/dev/null &
 	fact "${name}_victim" $!
 	wait $!
 }
 
-# Since qxl leaves its interrupt behind, the next one to load it would die (6.1, 7.2): it stays.
+# qxl does not free its interrupt, and the next load would crash (6.1, 7.2): it stays loaded.
 load_drivers() {
 	modprobe qxl
 	$scheduler
 	lab_soon 8 all_known $agent "$out"
-	ttm-client --comm huge alloc 1 128 >/tmp/huge # more than there is
+	ttm-client --comm huge alloc 1 128 >/tmp/huge # more than the device has
 	fact "${name}_client" "$(sed -n 's/^pid=\([0-9]*\) .*/\1/p' /tmp/huge)"
 	sleep 0.5
 }
@@ -69,11 +69,11 @@ run_case() {
 }
 
 plain() { exec "$@"; }
-# busybox has a setpriv of its own.
+# busybox has its own setpriv.
 less_privileged() { exec /bin/setpriv --bounding-set "$caps" --inh-caps "$caps" "$@"; }
 nobody() { exec /bin/setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 
-# deny NAME: takes away what the case is named for.
+# deny NAME: takes away what the case is named after.
 deny() {
 	how=plain scheduler='modprobe gpu_sched'
 	case $1 in

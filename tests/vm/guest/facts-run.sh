@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Every row of facts.sh under the agent, in the guest: all drivers are loaded, none has a device (so
-# that their functions can be skipped), then the rows. tests/vm/facts-compare has the verdict.
+# that their functions can be skipped). tests/vm/facts-compare judges the output.
 . /lab/lab.sh
 . /lab/facts.sh
 
@@ -28,14 +28,14 @@ sleep 2
 echo "rows from $(cut -d' ' -f1 /proc/uptime) s"
 facts_run
 echo "rows until $(cut -d' ' -f1 /proc/uptime) s"
-sleep 3 # what is counted is told on a tick
+sleep 3 # counted events are reported on a tick
 davylamp status --socket /tmp/agent.sock >/tmp/status 2>&1
 davylamp status --programs --json --socket /tmp/agent.sock >/tmp/programs
 davylamp status --sensors --socket /tmp/agent.sock >/tmp/sensors 2>&1
 kill $agent
 wait $agent
-check "the agent ended well" test $? = 0
-# A cgroup's victim leaves a call trace behind, as it should.
+check "the agent exits with 0" test $? = 0
+# The OOM killer's call trace for a cgroup's victim is expected.
 not_in_log() { ! dmesg | grep -E "$1"; }
 check "no BUG and no WARNING is in the log" not_in_log 'BUG:|WARNING:|Oops|general protection'
 echo "== agent.out"

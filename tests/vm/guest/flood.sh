@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# A flood, in the guest: two CPUs fire /job/count page faults each, with a PASID of its own, while processes
-# with names of their own die. What the agent must have is told as facts and as lines "victim PID NAME";
+# A flood, in the guest: two CPUs fire /job/count page faults each, with different PASIDs, while processes
+# with unique names die. Lines "fact" and "victim PID NAME" state what the agent must report;
 # tests/vm/flood compares on the host.
 . /lab/lab.sh
 
@@ -11,7 +11,7 @@ wait_for() { lab_soon "$1" grep -q -e "$2" /tmp/agent.out; }
 count=$(cat /job/count)
 victims=200
 
-# counted PASID: whether the agent's last word on it is the whole.
+# counted PASID: whether the agent's latest sum for it is complete.
 counted() {
 	grep "\"event\":\"gpu_fault\".*\"pasid\":$1," /tmp/agent.out | tail -n 1 |
 		grep -q "\"count\":${count}[,}]"
@@ -23,7 +23,7 @@ flood() {
 		--count "$3"
 }
 
-# A script's process has the name by which it was started.
+# A script's process has the name of the script.
 make_victims() {
 	mkdir /tmp/v
 	printf '#!/bin/sh\nkill -SEGV $$\n' >/tmp/v/script
@@ -47,8 +47,8 @@ make_victims
 davylamp run --json --mode advise --socket /tmp/agent.sock --state /tmp/state --config /tmp \
 	>/tmp/agent.out 2>/tmp/agent.err &
 agent=$!
-check "the agent watches amdgpu" wait_for 60 '"name":"amdgpu","state":"live"'
-check "and is ready" lab_soon 30 sh -c "davylamp status --socket /tmp/agent.sock >/dev/null 2>&1"
+check "the agent attaches to amdgpu" wait_for 60 '"name":"amdgpu","state":"live"'
+check "the agent answers status" lab_soon 30 sh -c "davylamp status --socket /tmp/agent.sock >/dev/null 2>&1"
 sleep 1
 fact start_cpu_ms "$(cpu_ms)"
 fact began "$(ms)"
@@ -60,13 +60,13 @@ kill_them
 fact victims_ended "$(ms)"
 wait $first $second
 fact ended "$(ms)"
-check "the first CPU's faults are counted to the last" lab_soon 30 counted 41001
-check "the second one's too" lab_soon 30 counted 41002
+check "the first CPU's faults are all counted" lab_soon 30 counted 41001
+check "the second CPU's faults are all counted" lab_soon 30 counted 41002
 fact settled "$(ms)"
-# Each process that fires has a device of its own, by the same name: as one that went and came again.
+# Each process that fires has a device object of the same name, as after a removal and return.
 flood 0 41003 1000 >>/tmp/fire 2>&1
 flood 0 41003 1000 >>/tmp/fire 2>&1
-sleep 1 # for what was lost to be told
+sleep 1 # for lost events to be reported
 fact pace_ms "$(lab_pace_ms)"
 before=$(ms)
 davylamp status --json --socket /tmp/agent.sock >/tmp/status

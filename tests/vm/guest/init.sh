@@ -19,7 +19,7 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t bpf bpf /sys/fs/bpf
 mount -t securityfs securityfs /sys/kernel/security
 ip link set lo up
-# The boot itself was quiet, since each line costs time; from here on the log is whole.
+# The kernel was quiet during boot, since each line costs time; the log is complete from here on.
 dmesg -n 7
 stty -F /dev/ttyS1 raw -echo
 stty -F /dev/ttyS2 raw -echo

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# For the guest's agent.sh, after lab.sh: KFD as far as it goes without a GPU of its own. The real amdgpu is
-# bound to $gpu. /dev/kfd and its processes are real (7.2 wants a GPU node: that look is skipped). The
-# topology gets a node for $gpu, and the way from that node's number to the node is skipped to one that
-# "fire" keeps; all else of an SMI descriptor is the driver's own, from the ioctl to the text. What was done
-# is told as lines "fact NAME VALUE", and tests/vm/kfd compares on the host.
+# For the guest's agent.sh, after lab.sh: KFD as far as it works without a supported GPU. The real amdgpu is
+# bound to $gpu. /dev/kfd and its processes are real (7.2 wants a GPU node: that lookup is skipped). The
+# topology gets a node for $gpu, and the lookup of that node by its number is skipped and returns one that
+# "fire" keeps; all else of an SMI descriptor is the driver's own, from the ioctl to the text. Lines
+# "fact NAME VALUE" state what was done, and tests/vm/kfd compares on the host.
 #
-# Paths have brackets, and arguments are words:
+# Paths have brackets, and arguments are split into words:
 # shellcheck disable=SC2086,SC2154
 kfd_topology=/sys/class/kfd/kfd/topology/nodes
 kfd_proc=/sys/class/kfd/kfd/proc
 kfd_gpu_id=4321
 
-# kfd_said SECONDS PATTERN: until the agent says it.
+# kfd_said SECONDS PATTERN: until the agent prints it.
 kfd_said() { lab_soon "$1" grep -q -e "$2" "$kfd_out"; }
 kfd_descriptors() { [ "$(ls -l "/proc/$kfd_agent/fd" | grep -c kfd_smi_ev)" = "$1" ]; }
 kfd_last_is() { grep '"name":"kfd_smi"' "$kfd_out" | tail -n 1 | grep -q "\"state\":\"$1\""; }
@@ -33,14 +33,14 @@ END
 	printf 'heap_type 1\nsize_in_bytes 268435456\n' >$kfd_topology/1/mem_banks/0/properties
 }
 
-# A process that has KFD open and does nothing.
+# A process that has KFD open and is idle.
 kfd_open() {
 	sh -c 'exec 3<>/dev/kfd || exit 1; while :; do sleep 1; done' &
 	kfd_user=$!
 	lab_soon 5 kfd_processes "$kfd_user "
 }
 
-# kfd_fire USER PASID: gives the node, waits until it is asked for, says everything, and keeps it.
+# kfd_fire USER PASID: provides the node, waits until it is requested, fires all events, and keeps it.
 kfd_fire() {
 	kfd_who="?pid=$1 ?task.thread_pid.numbers[0].ns=sym:init_pid_ns
 		?task.signal.pids[1].numbers[0].ns=sym:init_pid_ns ?task.signal.pids[1].numbers[0].nr=$1"
@@ -71,35 +71,35 @@ kfd_fire() {
 # kfd_rows AGENT SOCKET OUT PASID
 kfd_rows() {
 	kfd_agent=$1 kfd_sock=$2 kfd_out=$3
-	check "KFD without a GPU is said to be so" kfd_said 15 '"name":"kfd_smi","state":"absent"'
+	check "the sensor of KFD is absent without a GPU" kfd_said 15 '"name":"kfd_smi","state":"absent"'
 	fire has func kfd_gpu_node_num >/dev/null && quiet fire skip kfd_gpu_node_num 1
-	check "a process opens KFD, and the kernel lists it" kfd_open
+	check "the kernel lists a process that opens KFD" kfd_open
 	fact kfd_user "$kfd_user"
 	kfd_fire "$kfd_user" "$4"
 	check "a node for the GPU is in the topology" kfd_put_node
-	sleep 2 # until the skip is in place
+	sleep 2 # until the skip is active
 	kfd_change add
-	check "the GPU's SMI descriptor is open" kfd_said 6 '"name":"kfd_smi","state":"live"'
-	check "the agent has it, and nothing else of KFD's" kfd_descriptors 1
-	check "whoever opened it is no process of KFD's any more" lab_soon 5 kfd_processes "$kfd_user "
-	check "all that is said arrives" kfd_said 20 '"event":"kfd",.*"kind":"unmapped"'
+	check "the agent opens the GPU's SMI descriptor" kfd_said 6 '"name":"kfd_smi","state":"live"'
+	check "the agent has one SMI descriptor and no other of KFD's" kfd_descriptors 1
+	check "the SMI descriptor does not make the agent a KFD process" lab_soon 5 kfd_processes "$kfd_user "
+	check "all fired SMI events arrive" kfd_said 20 '"event":"kfd",.*"kind":"unmapped"'
 	sleep 1
 	davylamp status --json --socket "$kfd_sock" >/tmp/status.kfd
 	davylamp status --sensors --json --socket "$kfd_sock" >/tmp/sensors.kfd
 	kill "$kfd_user"
 	wait "$kfd_user"
-	check "a process that ended is told to be gone" kfd_said 10 \
+	check "the end of a KFD process is reported" kfd_said 10 \
 		"\"event\":\"kfd_use\",\"pid\":$kfd_user,.*\"gone\":true"
 	kfd_change remove
-	check "the descriptor is closed when a device is said to leave, and opened anew" kfd_said 10 \
+	check "the SMI descriptor is closed when a device leaves, and opened again" kfd_said 10 \
 		'"name":"kfd_smi","state":"live".*"gap_ns":[1-9]'
-	check "there is one of them" kfd_descriptors 1
-	check "KFD is let go with its module" quiet davylamp release --module amdgpu --socket "$kfd_sock"
-	check "and has no descriptor left" kfd_descriptors 0
-	check "which is said" kfd_said 5 '"name":"kfd_smi","state":"released"'
+	check "the agent has one SMI descriptor after the device returned" kfd_descriptors 1
+	check "davylamp release of amdgpu releases KFD" quiet davylamp release --module amdgpu --socket "$kfd_sock"
+	check "the agent has no SMI descriptor after the release" kfd_descriptors 0
+	check "the sensor of KFD is reported as released" kfd_said 5 '"name":"kfd_smi","state":"released"'
 	kfd_change add
 	sleep 1
-	check "it stays so" kfd_descriptors 0
+	check "the SMI descriptor stays closed after the release" kfd_descriptors 0
 }
 
 # A descriptor that is closed after amdgpu_device_fini_sw writes into freed memory.
@@ -108,23 +108,23 @@ kfd_closed_in_time() {
 		$lab_tracing/trace
 }
 
-# After kfd_rows, with nobody on the device.
+# After kfd_rows, while no client uses the device.
 kfd_leave() {
 	echo $((kfd_gpu_id + 1)) >$kfd_topology/1/gpu_id
 	kfd_change add
-	check "other GPUs than those let go are heard" lab_soon 10 kfd_descriptors 1
+	check "the agent opens SMI descriptors of GPUs that are not released" lab_soon 10 kfd_descriptors 1
 	cat >$lab_tracing/dynamic_events <<END
 p:lab/close kfd_smi_ev_release
 p:lab/leave drm_dev_unregister
 p:lab/done amdgpu_device_fini_sw
 END
 	lab_trace on lab
-	check "the driver leaves the device under an open descriptor" lab_unbind
+	check "the driver leaves the device while the agent has an SMI descriptor" lab_unbind
 	lab_trace off
-	check "which was closed before the driver was done" kfd_closed_in_time
+	check "the SMI descriptor is closed before amdgpu_device_fini_sw" kfd_closed_in_time
 	grep -v '^#' $lab_tracing/trace
-	check "there is none" kfd_descriptors 0
-	check "and no GPU of KFD's" lab_soon 5 kfd_last_is absent
+	check "the agent has no SMI descriptor after the driver left" kfd_descriptors 0
+	check "KFD has no GPU after the driver left" lab_soon 5 kfd_last_is absent
 	kill "$kfd_fire"
 	wait "$kfd_fire"
 	fire unskip kfd_process_device_data_by_id

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # For guest scripts: ". /lab/lab.sh". Loads the drivers, binds the real amdgpu to the qxl
-# device, takes it off again, and checks what happened. busybox sh.
+# device, unbinds it, and checks the result. busybox sh.
 export PATH="/lab:$PATH"
 lab_failed=0
 lab_passed=0
 lab_tracing=/sys/kernel/tracing
 lab_driver=/sys/bus/pci/drivers/amdgpu
 
-# The qxl device's PCI address, whoever drives it.
+# The qxl device's PCI address, with any driver.
 lab_gpu() {
 	for lab_dev in /sys/bus/pci/devices/*; do
 		case $(cat "$lab_dev/vendor" "$lab_dev/device" | tr '\n' :) in
@@ -17,7 +17,7 @@ lab_gpu() {
 	done
 }
 
-# check "sentence" COMMAND...: one line for each, and the numbers at the end.
+# check "sentence" COMMAND...: prints one line; lab_end prints the totals.
 check() {
 	lab_name=$1
 	shift
@@ -40,15 +40,15 @@ lab_end() {
 # The guest's uptime in milliseconds, in steps of ten.
 ms() { sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\20/' /proc/uptime; }
 
-# How fast this machine is just now: the milliseconds in which "status" finds no agent.
+# The current speed of this machine: the milliseconds in which "status" finds no agent.
 lab_pace_ms() {
 	lab_began=$(ms)
 	davylamp status --socket /nowhere >/dev/null 2>&1
 	echo $(($(ms) - lab_began))
 }
 
-# lab_soon SECONDS COMMAND...: whether it succeeds by then; tried again and again. Sixfold patience: another
-# guest and other work may have most of the host.
+# lab_soon SECONDS COMMAND...: repeats COMMAND until it succeeds; false after six times SECONDS, since another
+# guest and other work may use most of the host.
 lab_soon() {
 	lab_until=$(($(cut -d. -f1 /proc/uptime) + 6 * $1))
 	shift
@@ -58,8 +58,8 @@ lab_soon() {
 	done
 }
 
-# Whether no ring has moved for a while: with the engine on, nothing waits then. On 6.12 and later
-# freed memory is wiped by jobs that outlive their process (wanted before the engine goes off).
+# Whether no ring has advanced for a while: with the engine on, nothing is pending then. On 6.12 and later
+# jobs that outlive their process wipe freed memory (required before the engine is turned off).
 lab_rings_idle() {
 	lab_fences=$(cat /sys/kernel/debug/dri/*/amdgpu_fence_info)
 	sleep 0.5
@@ -69,9 +69,9 @@ lab_rings_idle() {
 lab_log_has() { dmesg | grep -q -e "$1"; }
 lab_log_clean() { ! dmesg | grep -E -A3 'BUG:|WARNING:|Oops|Call Trace|general protection' | sed 's/^/note: /' | grep .; }
 
-# amdgpu as the bound device needs it: Southern Islands on, page tables written by the CPU,
-# the first five hardware blocks only, 2 s until a job counts as hung; "configured": as modprobe's
-# own configuration has that, or the driver's default.
+# amdgpu as the bound device needs it: Southern Islands on, page tables written by the CPU, the
+# first five hardware blocks only, lockup timeout 2 s; "configured": the lockup timeout of
+# modprobe's configuration, or the driver's default.
 lab_load() {
 	case ${1-} in
 	configured) shift ;;
@@ -80,7 +80,7 @@ lab_load() {
 	modprobe amdgpu si_support=1 ip_block_mask=0x1f vm_update_mode=3 gpu_recovery=1 "$@"
 }
 
-# The scheduler's tracepoints have had other names since 6.17: $lab_queue, $lab_run, $lab_done.
+# The scheduler's tracepoints have other names since 6.17: $lab_queue, $lab_run, $lab_done.
 # After the drivers are loaded.
 lab_sched_names() {
 	lab_queue=drm_sched_job lab_run=drm_run_job lab_done=drm_sched_process_job
@@ -88,8 +88,8 @@ lab_sched_names() {
 	lab_queue=drm_sched_job_queue lab_run=drm_sched_job_run lab_done=drm_sched_job_done
 }
 
-# The device has no registers: they all read 0x100 (256 MiB of memory, nothing busy), and what
-# would test the engines succeeds. Before binding.
+# The device has no registers: they all read 0x100 (256 MiB of memory, nothing busy), and the
+# engines' tests are skipped. Before binding.
 lab_skip_hardware() {
 	fire skip amdgpu_device_rreg 0x100 &&
 	fire skip gfx_v6_0_ring_test_ring 0 &&
@@ -97,14 +97,14 @@ lab_skip_hardware() {
 	fire skip amdgpu_ib_ring_tests 0
 }
 
-# The last number is the driver's data of an id: 0 stands for TAHITI.
+# The last number is the driver's data for the id: 0 means TAHITI.
 lab_bind() {
 	lab_skip_hardware || return 1
 	echo "1b36 0100 ffffffff ffffffff 0 0 0" >$lab_driver/new_id
 	[ -e "$lab_driver/$(lab_gpu)" ] && [ -e /dev/dri/renderD128 ]
 }
 
-# A job that is still waiting would block the driver for ever: the engine ends it first.
+# A pending job would block the driver for ever: the engine ends it first.
 lab_unbind() {
 	fire engine "$(lab_gpu)" && sleep 2
 	for lab_dump in /sys/class/devcoredump/devcd*/data; do

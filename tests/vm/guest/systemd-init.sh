@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The first process of a guest that is run by systemd (rdinit=/lab/systemd-init.sh): as init.sh, but
+# The first process of a guest that runs systemd (rdinit=/lab/systemd-init.sh): like init.sh, but
 # the job is a service and its first process is systemd.
 export PATH=/bin:/usr/bin:/lab
 mount -t proc proc /proc

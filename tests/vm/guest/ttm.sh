@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Memory pressure on a QEMU device with its own driver (TTM, nothing of amdgpu), in the guest: A fills the
-# memory, B takes it away, A takes it back, C asks for more than there is. /job/driver is qxl (64 MiB) or
+# memory, B evicts A's buffers, A moves them back, C asks for more than there is. /job/driver is qxl (64 MiB) or
 # radeon (16 MiB, without acceleration: nothing moves back, and C is refused before TTM is asked). The kernel's own
 # probes see the same moves as the agent; their sums are lines "truth EVICTOR OWNER OUT_COUNT OUT_BYTES
 # IN_COUNT IN_BYTES", and tests/vm/ttm compares them on the host.
@@ -16,13 +16,13 @@ if [ "$driver" = radeon ]; then
 	mib=4 a_count=3 b_count=3 huge=4095
 fi
 
-# wait_for SECONDS PATTERN: until the agent's output has it.
+# wait_for SECONDS PATTERN: until the agent's output contains it.
 wait_for() { lab_soon "$1" grep -q -e "$2" /tmp/agent.out; }
 
 # paused FILE N: whether the client that writes FILE has come to its Nth pause.
 paused() { [ "$(grep -c '^step=pause' "$1")" = "$2" ]; }
 
-# Pages of the device's memory in use, as the driver's own manager counts them.
+# Used pages of the device's memory, as the driver's own manager counts them.
 used_pages() {
 	sed -n 's/^total: [0-9]*, used \([0-9]*\) .*/\1/p' /sys/kernel/debug/dri/0/$manager
 }
@@ -45,9 +45,9 @@ END
 	lab_trace on lab
 }
 
-# Out: an eviction that ended well. In: a buffer that had gone out is put into memory type 2 again.
-# A driver that wants a first placement in two hops fails once with -EMULTIHOP, then has the buffer
-# come from system memory: that is no return.
+# Out: an eviction that succeeded. In: a buffer that was evicted is placed in memory type 2 again.
+# A driver that needs two hops for a first placement fails once with -EMULTIHOP; the buffer then
+# comes from system memory: that is not a return.
 truth() {
 	awk '
 	/^#/ { next }
@@ -65,14 +65,14 @@ truth() {
 		$lab_tracing/trace
 }
 
-# The microcode is none, so radeon goes without acceleration; its memory manager works.
+# The microcode is missing, so radeon runs without acceleration; its memory manager works.
 load_driver() {
 	mkdir -p /lib/firmware/radeon
 	head -c 2048 /dev/zero >/lib/firmware/radeon/R100_cp.bin
 	modprobe drm_kms_helper fbdev_emulation=0 && modprobe "$driver"
 }
 
-# first PID PATTERN: the time in ns of its first probe hit like that.
+# first PID PATTERN: the time in ns of the first matching probe hit of this process.
 first() {
 	sed -n "/-$1 .*$2/{s/.* \([0-9]*\)\.\([0-9]\{6\}\): .*/\1\2000/p;q}" $lab_tracing/trace
 }
@@ -82,27 +82,27 @@ printf '[eviction_storm]\nbytes = 32 MiB\nwindow = 20 s\n' >/tmp/etc/hazards.con
 davylamp run --json --mode advise --socket $sock --state /tmp/state --config /tmp/etc \
 	>/tmp/agent.out 2>/tmp/agent.err &
 agent=$!
-check "TTM is absent at first" wait_for 20 '"name":"ttm","state":"absent"'
+check "the sensor of TTM is absent at first" wait_for 20 '"name":"ttm","state":"absent"'
 check "$driver loads while the agent runs" load_driver
 check "the sensor of TTM is live" wait_for 20 '"name":"ttm","state":"live"'
-check "that of DRM too" wait_for 20 '"name":"drm","state":"live"'
-check "the kernel's own probes are set" probes_on
+check "the sensor of DRM is live" wait_for 20 '"name":"drm","state":"live"'
+check "the kernel's own probes are active" probes_on
 fact gpu "$(basename "$(readlink /sys/class/drm/card0/device)")"
 
 ttm-client --comm holder alloc $a_count $mib pause touch pause >/tmp/a &
 a=$!
 fact a $a
-check "A fills the memory" lab_soon 20 paused /tmp/a 1
-check "nobody was moved for it" test -z "$(truth)"
+check "client A fills the memory" lab_soon 20 paused /tmp/a 1
+check "client A causes no evictions" test -z "$(truth)"
 ttm-client --comm filler alloc $b_count $mib pause >/tmp/b &
 b=$!
 fact b $b
 fact taken $b_count $((b_count * mib << 20))
-check "B takes as much again" lab_soon 20 paused /tmp/b 1
+check "client B fills the memory as well" lab_soon 20 paused /tmp/b 1
 sleep 0.5
 if [ "$driver" = qxl ]; then
 	kill -USR1 $a
-	check "A has its memory moved back" lab_soon 20 paused /tmp/a 2
+	check "client A's memory is moved back" lab_soon 20 paused /tmp/a 2
 	sleep 0.5
 	before=$(used_pages)
 fi
@@ -110,13 +110,13 @@ cp /lab/ttm-client /tmp/llama-server
 /tmp/llama-server -m /models/huge.gguf --comm llama-server pause alloc 1 $huge >/tmp/c &
 c=$!
 fact c $c
-check "C waits" lab_soon 20 paused /tmp/c 1
-sleep 0.5 # its exec is told first
+check "client C is ready" lab_soon 20 paused /tmp/c 1
+sleep 0.5 # the exec event comes first
 kill -USR1 $c
 wait $c
 fact c_said "$(grep '^step=alloc' /tmp/c)"
 [ "$driver" = radeon ] || fact freed_pages $((before - $(used_pages)))
-check "the agent hears the ioctl fail" wait_for 10 "\"alloc_failed\",\"pid\":$c,.*\"stage\":3"
+check "the failed ioctl of client C is reported" wait_for 10 "\"alloc_failed\",\"pid\":$c,.*\"stage\":3"
 sleep 0.5
 lab_trace off
 kill $a $b

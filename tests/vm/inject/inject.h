@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the files of the injector module, a laboratory tool for virtual machines: it fires
- * tracepoints, calls kernel functions and overwrites function bodies on command, so never load
- * it on a machine that matters. It knows nothing of any driver: user space takes sizes, offsets
+ * tracepoints, calls kernel functions and overwrites function bodies on command. Never load it on
+ * a real machine. It has no knowledge of drivers: user space takes sizes, offsets
  * and prototypes from the running kernel's BTF. See inject_main.c for the commands.
  */
 #ifndef INJECT_H
@@ -12,14 +12,14 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
-#define INJECT_ARGS_MAX	 12 /* scalars that one call passes: enough for every tracepoint */
+#define INJECT_ARGS_MAX	 12 /* scalars of one call: enough for every tracepoint */
 #define INJECT_WORDS_MAX 24 /* words of one command */
 
 struct module;
 
-/* What one open file of the device owns. */
+/* State of one open file of the device. */
 struct inject_session {
-	struct mutex lock;     /* one command at a time, but for what "fire" and "call" call */
+	struct mutex lock;     /* one command at a time, except the calls of "fire" and "call" */
 	struct xarray objects; /* struct inject_object by number */
 	u64 result;	       /* of the last command, for read() */
 };
@@ -37,13 +37,13 @@ void *inject_symbol_pin(const char *name, struct module **ret_owner);
 struct module *inject_module_of(const void *addr);
 int inject_text_write(void *addr, const void *code, size_t size);
 
-/* inject_object.c: memory built by user space, and the values that commands name. */
+/* inject_object.c: memory built by user space, and the values in commands. */
 int inject_object_new(struct inject_session *s, int argc, char **argv);
 int inject_object_put(struct inject_session *s, int argc, char **argv);
 void inject_object_free_all(struct inject_session *s);
 int inject_value(struct inject_session *s, char *word, u64 *ret_value);
 
-/* inject_call.c: tracepoints, functions, and memory as it is. */
+/* inject_call.c: tracepoints, functions, and raw memory. */
 int inject_fire(struct inject_session *s, int argc, char **argv);
 int inject_call(struct inject_session *s, int argc, char **argv);
 int inject_load(struct inject_session *s, int argc, char **argv);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls: every probe attached to a tracepoint, or one function, with up to twelve scalars. All
- * arguments travel in registers and stack slots of 8 bytes, so that one prototype serves all;
- * what the callee does not take it does not look at.
+ * arguments are passed in registers and stack slots of 8 bytes, so that one prototype fits all;
+ * the callee ignores the rest.
  */
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
@@ -39,14 +39,14 @@ static u64 call_probes(const struct tracepoint *tp, const u64 *a)
 	return count;
 }
 
-/* As the kernel's own tracepoints do, so that a probe that is taken off is not freed meanwhile. */
+/* Like the kernel's own tracepoints: a probe that is removed is not freed during the call. */
 static u64 fire_once(struct tracepoint *tp, const u64 *a)
 {
 	u64 count;
 
 	preempt_disable_notrace();
 	{
-#ifdef INJECT_TRACEPOINTS_USE_SRCU /* Kbuild looks: since 7.0 */
+#ifdef INJECT_TRACEPOINTS_USE_SRCU /* Kbuild detects it: since 7.0 */
 		guard(srcu_fast_notrace)(&tracepoint_srcu);
 #endif
 		count = call_probes(tp, a);
@@ -82,7 +82,7 @@ static void job_start(struct job *j, bool in_irq)
 	irq_work_sync(&j->work);
 }
 
-/* Reads "COUNT CTX NAME [VALUE...]" but for the name, which is the third word. */
+/* Reads "COUNT CTX NAME [VALUE...]" except the name, which is the third word. */
 static int context_parse(struct inject_session *s, int argc, char **argv,
 			 struct inject_context *ret_context)
 {
@@ -105,7 +105,7 @@ static int context_parse(struct inject_session *s, int argc, char **argv,
 	return 0;
 }
 
-/* The session is left to other threads meanwhile; its objects live as long as the open file. */
+/* Other threads may use the session meanwhile; its objects live as long as the open file. */
 static void job_repeat(struct inject_session *s, struct job *j,
 		       const struct inject_context *context)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The engine: a thread in place of the GPU's command processors. Every 5 ms it does for each
- * ring of one amdgpu device what the hardware does at the end of a job: the newest sequence
- * number goes to the ring's fence word, and the driver is told. Off, jobs hang; with the parameter
- * slow_ms each job takes that long. It stops by itself before its device loses the driver.
+ * ring of one amdgpu device what the hardware does at the end of a job: it writes the newest
+ * sequence number to the ring's fence word and notifies the driver. When it is off, jobs hang; the parameter
+ * slow_ms delays each job. It stops before its device loses the driver.
  */
 #include <linux/delay.h>
 #include <linux/device/driver.h>
@@ -18,7 +18,7 @@
 
 #define TICK_MS	  5
 #define RINGS_MAX 256
-#define PASSES	  2 /* a job may wait for another ring's: let both end in one tick */
+#define PASSES	  2 /* a job may wait for another ring's: both end in one tick */
 
 /* Offsets come from user space, in the order of the command's words behind the PCI address. */
 enum {
@@ -44,7 +44,7 @@ static bool (*fence_process)(void *ring);
 static unsigned int slow_ms;
 module_param(slow_ms, uint, 0600);
 
-/* What waits on a ring, and since when. */
+/* The pending jobs of a ring, and since when. */
 static struct {
 	u32 seq;
 	unsigned long since;
@@ -104,7 +104,7 @@ static void engine_stop(void)
 	pci_dev_put(device);
 }
 
-/* Takes over the caller's reference to the device. The device's lock is held. */
+/* Takes over the caller's reference to the device. The caller holds the device's lock. */
 static int engine_start(struct pci_dev *pdev)
 {
 	struct task_struct *t;

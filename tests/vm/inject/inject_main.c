@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device /dev/davylamp-inject: one text command per write(2), words parted by blanks. An
- * error is the write's errno; read(2) gives the last command's result as a hexadecimal number.
+ * The device /dev/davylamp-inject: one text command per write(2), words separated by blanks. An
+ * error is the write's errno; read(2) returns the last command's result as a hexadecimal number.
  * Threads that share an open file fire and call at the same time.
  *
  *   object ID SIZE                  zeroed memory, freed when the file is closed
  *   put ID OFFSET SIZE VALUE        store a number of 1, 2, 4 or 8 bytes
  *   fire COUNT CTX NAME [VALUE...]  call every probe of a tracepoint; result: calls made
- *   call COUNT CTX SYMBOL [VALUE...] call a function; result: what it returned last
+ *   call COUNT CTX SYMBOL [VALUE...] call a function; result: its last return value
  *   load SIZE VALUE                 result: 1 to 8 bytes of kernel memory at an address
- *   skip SYMBOL VALUE               let a function return at once
+ *   skip SYMBOL VALUE               make a function return at once
  *   unskip SYMBOL                   undo that
  *   engine off
  *   engine PCI DDEV RINGS COUNT INITIALIZED SYNC_SEQ CPU_ADDR FENCES MASK
@@ -32,7 +32,7 @@
 
 struct command {
 	const char *name;
-	int words_min; /* the command's own name included */
+	int words_min; /* including the command's name */
 	int (*run)(struct inject_session *s, int argc, char **argv);
 };
 
@@ -101,7 +101,7 @@ static ssize_t inject_read(struct file *file, char __user *buf, size_t size, lof
 	char text[24];
 	int len = snprintf(text, sizeof(text), "0x%llx\n", s->result);
 
-	/* Each read gives the whole line: no position, so the next one sees the next result. */
+	/* Each read returns the whole line, without a position; the next one the next result. */
 	if (size < len)
 		return -EINVAL;
 	return copy_to_user(buf, text, len) ? -EFAULT : len;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects: kernel memory that user space lays out, so that probes find in it what they would
- * find in a driver's own structures. And the values that commands name.
+ * Objects: kernel memory that user space fills, so that probes find the same as
+ * in a driver's own structures. And the values in commands.
  */
 #include <linux/device/driver.h>
 #include <linux/kernel.h>
@@ -44,7 +44,7 @@ int inject_object_new(struct inject_session *s, int argc, char **argv)
 	return err;
 }
 
-/* Where "size" bytes at an offset of an object lie; NULL when they are not all inside it. */
+/* Address of "size" bytes at an offset of an object; NULL when they are not all inside it. */
 static u8 *object_at(struct inject_session *s, u32 id, u32 offset, u32 size)
 {
 	struct inject_object *o = xa_load(&s->objects, id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Skipped functions: behind the call site that ftrace owns, the body becomes "mov $value,%rax;
- * ret" (three bytes longer for a pointer). Every kprobe, fentry and fexit still runs, with
- * whatever arguments the function is called with, and the callee does nothing. The bytes must not
+ * Skipped functions: behind ftrace's call site the body becomes "mov $value,%rax;
+ * ret" (three bytes longer for a pointer). Every kprobe, fentry and fexit still runs with the
+ * call's arguments, and the callee does nothing. The bytes must not
  * be in execution meanwhile: skip a function before the device that uses it is bound.
  */
 #include <linux/kernel.h>
@@ -16,11 +16,11 @@
 
 #define CALL_BYTES  5
 #define CODE_BYTES  11
-#define ENTRY_BYTES 4 /* ENDBR64, or the nop that took its place */
+#define ENTRY_BYTES 4 /* ENDBR64, or the nop that replaced it */
 
 struct skip {
 	struct list_head link;
-	struct module *owner; /* not pinned: the notifier forgets skips of a module that goes */
+	struct module *owner; /* not pinned: the notifier removes skips of an unloaded module */
 	u8 *at;
 	size_t size;
 	u8 saved[CODE_BYTES];
@@ -37,7 +37,7 @@ static bool is_call_site(const u8 *at)
 	return at[0] == 0xe8 || at[0] == 0xe9 || !memcmp(at, nop5, sizeof(nop5));
 }
 
-/* Where the body begins behind ftrace's site; NULL for a function that ftrace does not know. */
+/* Start of the body behind ftrace's site; NULL for a function that ftrace does not know. */
 static u8 *body_of(u8 *function)
 {
 	if (is_call_site(function))
@@ -62,7 +62,7 @@ static void skip_owner_set(struct skip *k)
 	preempt_enable();
 }
 
-/* Returns how many bytes it is; the short form where it will do, since a body may be short. */
+/* Returns the number of bytes; uses the short form if possible, since a body may be short. */
 static size_t skip_code(u64 value, u8 *code)
 {
 	static const u8 short_form[] = { 0x48, 0xc7, 0xc0, 0, 0, 0, 0, 0xc3 };

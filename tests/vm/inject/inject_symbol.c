@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Symbols that the kernel does not export. A kprobe tells where kallsyms_lookup_name() lies;
- * that function tells the rest.
+ * Symbols that the kernel does not export. A kprobe finds kallsyms_lookup_name();
+ * that function finds all others.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -27,7 +27,7 @@ int inject_symbol_init(void)
 	lookup_name = (void *)probe.addr;
 	unregister_kprobe(&probe);
 
-	/* On kernels with IBT the probe may stand behind the function's ENDBR. */
+	/* On kernels with IBT the probe may be behind the function's ENDBR. */
 	lookup_name = (void *)lookup_name("kallsyms_lookup_name");
 	module_address = inject_symbol("__module_address");
 	poke = inject_symbol("text_poke");
@@ -40,7 +40,7 @@ int inject_symbol_init(void)
 	return 0;
 }
 
-/* NULL when there is no such symbol. */
+/* NULL if there is no such symbol. */
 void *inject_symbol(const char *name)
 {
 	return (void *)lookup_name(name);
@@ -72,7 +72,7 @@ void *inject_symbol_pin(const char *name, struct module **ret_owner)
 	return addr;
 }
 
-/* Overwrites kernel text. Nobody may be executing the bytes that change. */
+/* Overwrites kernel text. No CPU may execute the bytes that change. */
 int inject_text_write(void *addr, const void *code, size_t size)
 {
 	mutex_lock(poke_mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A stand-in for NVIDIA's module, which no distribution's kernel has: its tracepoint alone, for
+ * A stand-in for NVIDIA's module, which no distribution's kernel has: only its tracepoint, for
  * "fire tp nvidia_dev_xid". Its BTF is written into the file by "fire btf" before it is loaded.
  */
 #include <linux/module.h>
