@@ -25,7 +25,7 @@ static void read_rules(void)
 		"[rule r]\nubatch = 64\nenvironment X = 1\nargument -ot = a#b\n";
 	char error[DAVY_CONFIG_ERROR_LEN];
 
-	require(!davy_policy_text_read(rules, sizeof(rules) - 1, "r", DAVY_LAYER_PEOPLE, &layer,
+	require(!davy_policy_text_read(rules, sizeof(rules) - 1, "r", DAVY_LAYER_ADMIN, &layer,
 				       error));
 }
 
@@ -40,7 +40,7 @@ static size_t count_lines(const char *text, const char *beginning)
 
 static bool made_of(const char *format, const struct davy_output_model *m)
 {
-	const struct davy_output_request r = { .set.layer[DAVY_LAYER_PEOPLE] = &layer,
+	const struct davy_output_request r = { .set.layer[DAVY_LAYER_ADMIN] = &layer,
 					       .server = "llama-server",
 					       .models = m,
 					       .model_count = 1 };

@@ -91,13 +91,13 @@ static void read_policy(const char *text, size_t size)
 					 .gfx = "gfx906",
 					 .firmware = "mes 0x83" };
 	const struct davy_policy_set set = davy_policy_set_of(&layers);
-	struct davy_policy_layer *mine = &layers.at[DAVY_LAYER_PEOPLE];
+	struct davy_policy_layer *mine = &layers.at[DAVY_LAYER_ADMIN];
 	char error[DAVY_CONFIG_ERROR_LEN], *written;
 	static struct davy_effective before, after;
 	size_t written_size;
 
 	davy_policy_layers_init(&layers);
-	if (davy_policy_text_read(text, size, "x", DAVY_LAYER_PEOPLE, mine, error)) {
+	if (davy_policy_text_read(text, size, "x", DAVY_LAYER_ADMIN, mine, error)) {
 		if (strncmp(error, "x:", 2) != 0 || strlen(error) >= sizeof(error))
 			abort();
 		return;
@@ -105,7 +105,7 @@ static void read_policy(const char *text, size_t size)
 	davy_policy_effective(&set, &s, &before);
 	if (davy_policy_text_write(mine, &written, &written_size, error))
 		return; /* too long as we write it */
-	if (davy_policy_text_read(written, written_size, "x", DAVY_LAYER_PEOPLE, mine, error))
+	if (davy_policy_text_read(written, written_size, "x", DAVY_LAYER_ADMIN, mine, error))
 		abort();
 	davy_policy_effective(&set, &s, &after);
 	if (before.backend != after.backend || before.backend_count != after.backend_count ||

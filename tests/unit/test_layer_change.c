@@ -255,7 +255,7 @@ static void the_agent_goes_by_the_changed_layer_at_once(void **state)
 			 2);
 	free(text);
 	assert_string_equal(rules_in_force(), "b-here ");
-	assert_string_equal(names_of(&agent.rules->at[DAVY_LAYER_PEOPLE]), "mine ");
+	assert_string_equal(names_of(&agent.rules->at[DAVY_LAYER_ADMIN]), "mine ");
 	assert_int_equal(ask(json_pack("{s:s, s:i}", "op", "policy_rollback", "version", 1), NULL),
 			 3);
 	assert_string_equal(rules_in_force(), "tuned-a of-none ");

@@ -89,9 +89,9 @@ static char *make_output(const char *rules, uint32_t version, char **ret_text)
 	assert_non_null(layer);
 	assert_non_null(made);
 	assert_int_equal(
-		davy_policy_text_read(rules, strlen(rules), "r", DAVY_LAYER_PEOPLE, layer, error),
+		davy_policy_text_read(rules, strlen(rules), "r", DAVY_LAYER_ADMIN, layer, error),
 		0);
-	r.set.layer[DAVY_LAYER_PEOPLE] = layer;
+	r.set.layer[DAVY_LAYER_ADMIN] = layer;
 	assert_int_equal(davy_output_make(f, &r, made), 0);
 	assert_int_equal(davy_generated_text_as(f->style, version, made->body, ret_text), 0);
 	body = made->body;

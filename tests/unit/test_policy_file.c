@@ -66,12 +66,12 @@ static void every_key_is_read(void **state)
 		[DAVY_POLICY_CACHE_TYPE] = DAVY_CACHE_Q8_0,
 		[DAVY_POLICY_MODE] = DAVY_MODE_ADVISE,
 	};
-	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_PEOPLE];
+	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_ADMIN];
 
 	(void)state;
 	davy_policy_layers_init(&layers);
 	assert_int_equal(
-		policy_read(DAVY_LAYER_PEOPLE,
+		policy_read(DAVY_LAYER_ADMIN,
 			    "[rule all]\nbackends = vulkan, cpu\nubatch = 128\nubatch_floor = 64\n"
 			    "context = 32768\nparallel = 2\ngpu_layers_off = 4\ncache_type = q8_0\n"
 			    "mode = advise\nwarn = no; really\nenvironment A_1 = x,y.z:/_+=@-\n"
@@ -93,12 +93,12 @@ static void every_key_is_read(void **state)
 
 static void blanks_comments_and_line_ends_do_not_matter(void **state)
 {
-	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_PEOPLE];
+	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_ADMIN];
 
 	(void)state;
 	davy_policy_layers_init(&layers);
 	assert_int_equal(
-		policy_read(DAVY_LAYER_PEOPLE,
+		policy_read(DAVY_LAYER_ADMIN,
 			    "\xef\xbb\xbf[ rule  one ] \t\r\n\t# note\r\n"
 			    "  if \t driver=amdgpu , xe ; here\r\n\r\n"
 			    "environment  A : 1\r\n   [rule two] # note\n; note\nubatch=1"),
@@ -224,7 +224,7 @@ static void a_wrong_line_is_told_with_its_column_and_nothing_is_taken(void **sta
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		const char *text = wrong[i].text;
-		enum davy_layer kind = DAVY_LAYER_PEOPLE;
+		enum davy_layer kind = DAVY_LAYER_ADMIN;
 
 		policy_texts(NULL, "[rule kept]\nubatch = 7\n", NULL);
 		memcpy(&before, &layers, sizeof(before));
@@ -248,28 +248,28 @@ static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
 	(void)state;
 	davy_policy_layers_init(&layers);
 	snprintf(text, sizeof(text), "[rule a]\n# %0196d\nubatch = 1\n", 0);
-	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), 0);
+	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), 0);
 	snprintf(text, sizeof(text), "[rule a]\n# %0197d\nubatch = 1\n", 0);
-	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), -EBADMSG);
 	assert_non_null(strstr(error, "p.conf:2:199: a line of 199 bytes, expected at most 198"));
 	snprintf(text, sizeof(text), "[rule a]\nbecause = %0176d\n", 0);
-	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), -EBADMSG);
 	assert_non_null(strstr(error, ":2:186: 'because' of 176 bytes, expected at most 175"));
-	assert_int_equal(davy_policy_text_read(zero, sizeof(zero) - 1, "z.conf", DAVY_LAYER_PEOPLE,
-					       &layers.at[DAVY_LAYER_PEOPLE], error),
+	assert_int_equal(davy_policy_text_read(zero, sizeof(zero) - 1, "z.conf", DAVY_LAYER_ADMIN,
+					       &layers.at[DAVY_LAYER_ADMIN], error),
 			 -EBADMSG);
 	assert_non_null(strstr(error, "z.conf:3:1: a byte that is 0"));
 	used = 0;
 	for (int i = 0; i <= DAVY_RULES_MAX; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[rule r%d]\nubatch = 1\n", i);
-	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), -EBADMSG);
 	assert_non_null(strstr(error, ":513:7: no room, expected at most 256 rules"));
 	used = (size_t)snprintf(text, sizeof(text), "[rule a]\n");
 	for (int i = 0; i <= DAVY_RULE_VALUES_MAX; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "environment A%d = 1\n",
 					 i);
-	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), -EBADMSG);
 	assert_non_null(strstr(error, ":18:1: no room, expected at most 16 values in a rule"));
 }
 
@@ -294,7 +294,7 @@ static void a_hostile_word_is_made_safe_to_show(void **state)
 {
 	(void)state;
 	davy_policy_layers_init(&layers);
-	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, "[\x1b[31m]\n"), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, "[\x1b[31m]\n"), -EBADMSG);
 	assert_null(strchr(error, '\x1b'));
 	assert_non_null(strstr(error, "unknown section '\\x1b[31m'"));
 }
@@ -316,13 +316,13 @@ static void what_is_written_is_read_as_the_same_and_written_as_the_same(void **s
 
 	(void)state;
 	policy_texts(NULL, written, NULL);
-	assert_int_equal(davy_policy_text_write(&layers.at[DAVY_LAYER_PEOPLE], &text, &size, error),
+	assert_int_equal(davy_policy_text_write(&layers.at[DAVY_LAYER_ADMIN], &text, &size, error),
 			 0);
 	assert_string_equal(text, written);
 	assert_int_equal(size, sizeof(written) - 1);
-	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), 0);
+	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), 0);
 	assert_int_equal(
-		davy_policy_text_write(&layers.at[DAVY_LAYER_PEOPLE], &again, &size_again, error),
+		davy_policy_text_write(&layers.at[DAVY_LAYER_ADMIN], &again, &size_again, error),
 		0);
 	assert_int_equal(size, size_again);
 	assert_memory_equal(text, again, size);
@@ -416,7 +416,7 @@ static void three_folders_make_three_layers(void **state)
 	put_file(DAVY_LAYER_SHIPPED,
 		 "[rule s]\nubatch = 1\nparallel = 1\ncontext = 1\nbecause = x\n"
 		 "source = x\ndate = 2026-01-01\n");
-	put_file(DAVY_LAYER_PEOPLE, "[rule p]\nubatch = 2\nparallel = 2\npin = yes\n");
+	put_file(DAVY_LAYER_ADMIN, "[rule p]\nubatch = 2\nparallel = 2\npin = yes\n");
 	put_file(DAVY_LAYER_AGENT, "[rule a]\nubatch = 3\ncontext = 3\n");
 	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
 	e = policy_of(&nobody);
@@ -424,19 +424,19 @@ static void three_folders_make_three_layers(void **state)
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 2);
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_CONTEXT), 3);
 	assert_string_equal(e.value[DAVY_POLICY_UBATCH].origin.layer->path,
-			    path_of(DAVY_LAYER_PEOPLE, DAVY_POLICY_NAME));
+			    path_of(DAVY_LAYER_ADMIN, DAVY_POLICY_NAME));
 
 	/* The agent's own is left as it was; with another's wrong file nothing changes at all. */
 	put_file(DAVY_LAYER_AGENT, "[rule a]\nubatch = x\n");
-	put_file(DAVY_LAYER_PEOPLE, "[rule p]\nubatch = 4\n");
+	put_file(DAVY_LAYER_ADMIN, "[rule p]\nubatch = 4\n");
 	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
 	assert_non_null(strstr(error, "/agent/backend.conf:2:10: wrong value 'x'"));
 	e = policy_of(&nobody);
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 3);
-	put_file(DAVY_LAYER_PEOPLE, "[rule p]\nubatch = 5\nubatch = 6\n");
+	put_file(DAVY_LAYER_ADMIN, "[rule p]\nubatch = 5\nubatch = 6\n");
 	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), -EBADMSG);
 	assert_non_null(strstr(error, "/people/backend.conf:3:1: 'ubatch' a second time"));
-	assert_int_equal(layers.at[DAVY_LAYER_PEOPLE].rule[0].value[0].number, 4);
+	assert_int_equal(layers.at[DAVY_LAYER_ADMIN].rule[0].value[0].number, 4);
 }
 
 int main(void)

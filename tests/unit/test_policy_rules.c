@@ -192,7 +192,7 @@ static void a_value_knows_where_it_comes_from(void **state)
 	assert_string_equal(davy_policy_text(o->layer, o->rule->source), "s#1");
 	assert_string_equal(davy_policy_text(o->layer, o->rule->date), "2026-01-02");
 	o = &e.value[DAVY_POLICY_PARALLEL].origin;
-	assert_int_equal(o->layer->layer, DAVY_LAYER_PEOPLE);
+	assert_int_equal(o->layer->layer, DAVY_LAYER_ADMIN);
 	assert_int_equal(o->line, 5);
 	assert_int_equal(o->rule->line, 3);
 	assert_string_equal(davy_policy_text(o->layer, o->rule->source), "");
@@ -210,18 +210,18 @@ static const struct {
 	bool pinned;
 } order[] = {
 	{ "64", NULL, NULL, 64, DAVY_LAYER_SHIPPED, false },
-	{ "64", "128", NULL, 128, DAVY_LAYER_PEOPLE, false },
+	{ "64", "128", NULL, 128, DAVY_LAYER_ADMIN, false },
 	{ "64", NULL, "32", 32, DAVY_LAYER_AGENT, false },
 	{ "64", "128", "32", 32, DAVY_LAYER_AGENT, false },
 	{ "64", "128\npin = no", "32", 32, DAVY_LAYER_AGENT, false },
-	{ "64", "128\npin = yes", "32", 128, DAVY_LAYER_PEOPLE, true },
-	{ NULL, "128\npin = yes", "32", 128, DAVY_LAYER_PEOPLE, true },
-	{ "64", "128\npin = yes", NULL, 128, DAVY_LAYER_PEOPLE, true },
+	{ "64", "128\npin = yes", "32", 128, DAVY_LAYER_ADMIN, true },
+	{ NULL, "128\npin = yes", "32", 128, DAVY_LAYER_ADMIN, true },
+	{ "64", "128\npin = yes", NULL, 128, DAVY_LAYER_ADMIN, true },
 	/* A pin of an earlier rule goes with its value. */
 	{ "64", "128\npin = yes\n[rule again]\nubatch = 256", "32", 32, DAVY_LAYER_AGENT, false },
-	{ "64", "128\n[rule again]\nubatch = 256\npin = yes", "32", 256, DAVY_LAYER_PEOPLE, true },
+	{ "64", "128\n[rule again]\nubatch = 256\npin = yes", "32", 256, DAVY_LAYER_ADMIN, true },
 	/* 0 takes a limit away. */
-	{ "64", "0", NULL, 0, DAVY_LAYER_PEOPLE, false },
+	{ "64", "0", NULL, 0, DAVY_LAYER_ADMIN, false },
 };
 
 static void a_later_layer_beats_an_earlier_one_but_for_pins(void **state)

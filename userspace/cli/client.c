@@ -14,7 +14,7 @@
 
 static int client_say(const char *socket_path, int err)
 {
-	if (davy_message_nobody(err)) {
+	if (davy_message_no_agent(err)) {
 		davy_log("no agent answers on '%s' (%s); start it with 'davylamp run' as root",
 			 socket_path, strerror(-err));
 		return DAVY_EXIT_NOTHING;
@@ -34,7 +34,7 @@ int davy_client_find(const char *socket_path)
 
 	if (fd >= 0)
 		close(fd);
-	if (fd >= 0 || davy_message_nobody(fd))
+	if (fd >= 0 || davy_message_no_agent(fd))
 		return fd >= 0 ? DAVY_EXIT_DONE : DAVY_EXIT_NOTHING;
 	return client_say(socket_path, fd);
 }

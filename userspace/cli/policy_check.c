@@ -76,7 +76,7 @@ static bool check_rules(const char *path, bool json)
 	int err = -ENOMEM;
 
 	if (layer)
-		err = davy_policy_file_read(path, DAVY_LAYER_PEOPLE, layer, error);
+		err = davy_policy_file_read(path, DAVY_LAYER_ADMIN, layer, error);
 	if (err && err != -EBADMSG)
 		snprintf(error, sizeof(error), "'%.300s': %s", path, strerror(-err));
 	print_result(path, error, json);

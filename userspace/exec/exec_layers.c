@@ -26,8 +26,8 @@ static bool exec_layers_ask_agent(const char *socket_path, struct davy_policy_la
 	    poll(&wait, 1, ANSWER_MS) == 1 && !davy_message_receive(fd, &answer)) {
 		text = davy_message_text(answer, "text");
 		good = text[0] &&
-		       !davy_policy_text_read(text, strlen(text), "the agent", DAVY_LAYER_PEOPLE,
-					      &layers->at[DAVY_LAYER_PEOPLE], error);
+		       !davy_policy_text_read(text, strlen(text), "the agent", DAVY_LAYER_ADMIN,
+					      &layers->at[DAVY_LAYER_ADMIN], error);
 	}
 	close(fd);
 	json_decref(answer);

@@ -135,7 +135,7 @@ void davy_supervisor_look_for_agent(struct davy_supervisor *s)
 	int fd = davy_message_connect(s->options.socket_path, s->started_ms ? 0 : DAVY_CONNECT_MS);
 
 	if (fd < 0) {
-		if (!s->started_ms && davy_message_nobody(fd))
+		if (!s->started_ms && davy_message_no_agent(fd))
 			davy_log("no agent on '%s' (%s): the engine runs unwatched; start "
 				 "'davylamp run' as root",
 				 s->options.socket_path, strerror(-fd));

@@ -95,7 +95,7 @@ int davy_message_connect(const char *path, unsigned int limit_ms)
 	return fd == -ENOENT || fd == -EACCES ? message_connect_to(path, limit_ms) : fd;
 }
 
-bool davy_message_nobody(int err)
+bool davy_message_no_agent(int err)
 {
 	return err == -ENOENT || err == -ECONNREFUSED;
 }

@@ -32,7 +32,7 @@ int davy_message_root_path(const char *path, char ret_path[DAVY_SOCKET_PATH_MAX]
 int davy_message_connect(const char *path, unsigned int limit_ms);
 
 /* True if an error of davy_message_connect means that no agent listens. */
-bool davy_message_nobody(int err);
+bool davy_message_no_agent(int err);
 
 /* Values of a message; "" or the fallback if missing or of another type. */
 const char *davy_message_text(const json_t *message, const char *key);

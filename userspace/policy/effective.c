@@ -47,7 +47,7 @@ static void effective_take_rule(struct davy_effective *e, const struct davy_poli
 			.text = davy_policy_text(layer, v->text),
 			.number = v->number,
 			.origin = { layer, rule, v->line,
-				    rule->pin && layer->layer == DAVY_LAYER_PEOPLE },
+				    rule->pin && layer->layer == DAVY_LAYER_ADMIN },
 		};
 
 		if ((v->key == DAVY_POLICY_BACKENDS) == backends)

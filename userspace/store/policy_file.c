@@ -62,10 +62,10 @@ int davy_policy_dirs_read(const char *data_dir, const char *state_dir, const cha
 		err = policy_file_read_dir(data_dir, DAVY_LAYER_SHIPPED,
 					   &now->at[DAVY_LAYER_SHIPPED], error);
 	if (!err && !config_dir)
-		davy_policy_layer_init(&now->at[DAVY_LAYER_PEOPLE], DAVY_LAYER_PEOPLE);
+		davy_policy_layer_init(&now->at[DAVY_LAYER_ADMIN], DAVY_LAYER_ADMIN);
 	else if (!err)
-		err = policy_file_read_dir(config_dir, DAVY_LAYER_PEOPLE,
-					   &now->at[DAVY_LAYER_PEOPLE], error);
+		err = policy_file_read_dir(config_dir, DAVY_LAYER_ADMIN, &now->at[DAVY_LAYER_ADMIN],
+					   error);
 	if (!err &&
 	    policy_file_read_dir(state_dir, DAVY_LAYER_AGENT, &now->at[DAVY_LAYER_AGENT], error))
 		davy_policy_layer_copy(&now->at[DAVY_LAYER_AGENT], &layers->at[DAVY_LAYER_AGENT]);

@@ -253,7 +253,7 @@ static int on_pin(struct reader *r, const char *value)
 {
 	struct davy_policy_wrong wrong;
 
-	if (r->layer->layer != DAVY_LAYER_PEOPLE)
+	if (r->layer->layer != DAVY_LAYER_ADMIN)
 		return fail(r, r->line, indent(r),
 			    "'pin' in the %s layer, expected it in the administrator's",
 			    davy_layer_name((enum davy_layer)r->layer->layer));

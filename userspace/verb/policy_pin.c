@@ -65,9 +65,8 @@ static int policy_pin_read_rules(struct rules *r)
 	}
 	if (n < 0)
 		return policy_pin_say(r->path, (int)n);
-	davy_policy_layer_init(&r->layer, DAVY_LAYER_PEOPLE);
-	if (!davy_policy_text_read(r->text, (size_t)n, r->path, DAVY_LAYER_PEOPLE, &r->layer,
-				   error))
+	davy_policy_layer_init(&r->layer, DAVY_LAYER_ADMIN);
+	if (!davy_policy_text_read(r->text, (size_t)n, r->path, DAVY_LAYER_ADMIN, &r->layer, error))
 		return DAVY_EXIT_DONE;
 	davy_log("%s; nothing is changed. Correct the file first", error);
 	return DAVY_EXIT_FAILED;
@@ -81,7 +80,7 @@ static int write_rules(struct rules *r, const char *text, size_t size)
 
 	if (size >= DAVY_POLICY_FILE_MAX)
 		return policy_pin_say(r->path, -EFBIG);
-	err = davy_policy_text_read(text, size, r->path, DAVY_LAYER_PEOPLE, &r->layer, error);
+	err = davy_policy_text_read(text, size, r->path, DAVY_LAYER_ADMIN, &r->layer, error);
 
 	if (err) {
 		davy_log("%s", err == -EBADMSG ? error : strerror(-err));

@@ -321,7 +321,7 @@ static void control_dispatch(struct davy_link *link, const json_t *message)
 		return;
 	}
 	if (!strcmp(op, "people_rules")) {
-		davy_message_send(link->fd, davy_policy_people_rules(link->agent));
+		davy_message_send(link->fd, davy_policy_administrator_rules(link->agent));
 		return;
 	}
 	if (!strcmp(op, "adopted")) {

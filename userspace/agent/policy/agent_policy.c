@@ -71,14 +71,14 @@ void davy_policy_agent_layer_read(struct davy_agent *a)
 		a->hooks->rules_changed(a);
 }
 
-json_t *davy_policy_people_rules(struct davy_agent *a)
+json_t *davy_policy_administrator_rules(struct davy_agent *a)
 {
 	char error[DAVY_CONFIG_ERROR_LEN], *text = NULL;
 	json_t *message = NULL;
 	size_t size;
 
 	if (a->rules &&
-	    !davy_policy_text_write(&a->rules->at[DAVY_LAYER_PEOPLE], &text, &size, error))
+	    !davy_policy_text_write(&a->rules->at[DAVY_LAYER_ADMIN], &text, &size, error))
 		message = json_pack("{s:s, s:s}", "op", "people_rules", "text", text);
 	free(text);
 	return message ? message

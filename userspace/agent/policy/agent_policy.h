@@ -15,7 +15,8 @@ int davy_policy_read(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN]);
 void davy_policy_feed(struct davy_agent *a);
 /* Rules for backends and settings, for programs that start engines. */
 void davy_policy_rules_open(struct davy_agent *a);
-json_t *davy_policy_people_rules(struct davy_agent *a); /* the last valid ones, as a message */
+json_t *davy_policy_administrator_rules(
+	struct davy_agent *a); /* the last valid ones, as a message */
 int davy_policy_reload(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN]);
 /* Reads its own layer again after a change. The other layers stay as they were read. */
 void davy_policy_agent_layer_read(struct davy_agent *a);

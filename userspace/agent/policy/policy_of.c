@@ -86,8 +86,7 @@ static json_t *mode_json(const struct davy_agent *a, const struct davy_policy_va
 {
 	const char *const dirs[] = { a->options.config_dir, a->options.state_dir,
 				     a->options.data_dir };
-	const enum davy_layer layers[] = { DAVY_LAYER_PEOPLE, DAVY_LAYER_AGENT,
-					   DAVY_LAYER_SHIPPED };
+	const enum davy_layer layers[] = { DAVY_LAYER_ADMIN, DAVY_LAYER_AGENT, DAVY_LAYER_SHIPPED };
 	int64_t mode = a->core.config.value[DAVY_CFG_MODE];
 	json_t *o = json_pack("{s:s}", "value", davy_mode_name((enum davy_mode)mode));
 	char path[PATH_MAX];
