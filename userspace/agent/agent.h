@@ -26,7 +26,7 @@
 #include "agent/sense/reader.h"
 
 #include "core/core.h"
-#include "lib/outlet.h"
+#include "lib/writer.h"
 #include "sensors/bpf/bpf.h"
 #include "sensors/proc/look.h"
 #include "sensors/gpu/uevents.h"
@@ -167,7 +167,7 @@ struct davy_agent {
 	struct davy_link *orderer; /* sender of the order that is being decided */
 	struct davy_sockets sockets;
 	struct davy_left_groups left;
-	struct davy_outlet out, messages;
+	struct davy_writer out, messages;
 	bool terminal;
 	uint64_t drawn_ns;
 	uint64_t flushed_ns;

@@ -20,12 +20,12 @@
 
 static bool write_message(void *arg, const char *text, size_t size)
 {
-	return davy_outlet_put(arg, text, size);
+	return davy_writer_put(arg, text, size);
 }
 
-static void open_one(struct davy_outlet *outlet, int fd, const char *name)
+static void open_one(struct davy_writer *writer, int fd, const char *name)
 {
-	int err = davy_outlet_open(outlet, fd);
+	int err = davy_writer_open(writer, fd);
 
 	if (err)
 		davy_log(
@@ -44,8 +44,8 @@ void davy_output_open(struct davy_agent *a)
 void davy_output_close(struct davy_agent *a)
 {
 	davy_log_through(NULL, NULL);
-	davy_outlet_close(&a->out);
-	davy_outlet_close(&a->messages);
+	davy_writer_close(&a->out);
+	davy_writer_close(&a->messages);
 }
 
 /* A reader that does not read loses lines, which are counted; it does not block the agent. */
@@ -54,7 +54,7 @@ static void emit(struct davy_agent *a, char *text)
 	size_t length = strlen(text);
 
 	text[length] = '\n'; /* replaces the terminating 0 */
-	if (!davy_outlet_put(&a->out, text, length + 1)) {
+	if (!davy_writer_put(&a->out, text, length + 1)) {
 		a->unprinted_count++;
 		return;
 	}
@@ -166,14 +166,14 @@ static void put_frame(struct davy_agent *a, uint64_t now_ns)
 		return;
 	draw(out, a, now_ns);
 	if (!fclose(out))
-		davy_outlet_put(&a->out, frame, size);
+		davy_writer_put(&a->out, frame, size);
 	free(frame);
 }
 
 void davy_output_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	davy_outlet_flush(&a->messages);
-	if (!davy_outlet_flush(&a->out) || !a->terminal || now_ns - a->drawn_ns < DRAW_NS)
+	davy_writer_flush(&a->messages);
+	if (!davy_writer_flush(&a->out) || !a->terminal || now_ns - a->drawn_ns < DRAW_NS)
 		return;
 	a->drawn_ns = now_ns;
 	put_frame(a, now_ns);

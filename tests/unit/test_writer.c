@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
-#include "lib/outlet.h"
+#include "lib/writer.h"
 
 #define XOFF "\x13"
 #define XON  "\x11"
@@ -70,22 +70,22 @@ static size_t shown(char *text, size_t size)
 
 static void a_stopped_terminal_costs_text_and_no_time(void **state)
 {
-	struct davy_outlet o;
+	struct davy_writer o;
 	char text[64];
 
 	(void)state;
 	open_terminal();
-	assert_int_equal(davy_outlet_open(&o, terminal), 0);
+	assert_int_equal(davy_writer_open(&o, terminal), 0);
 	assert_false(fcntl(terminal, F_GETFL) & O_NONBLOCK); /* others' is as it was */
-	assert_true(davy_outlet_put(&o, "one\n", 4));
+	assert_true(davy_writer_put(&o, "one\n", 4));
 	assert_int_equal(shown(text, sizeof(text)), 4);
 	press(XOFF);
-	assert_false(davy_outlet_put(&o, "two\n", 4));
+	assert_false(davy_writer_put(&o, "two\n", 4));
 	press(XON);
-	assert_true(davy_outlet_put(&o, "three\n", 6));
+	assert_true(davy_writer_put(&o, "three\n", 6));
 	assert_int_equal(shown(text, sizeof(text)), 6);
 	assert_memory_equal(text, "three\n", 6);
-	davy_outlet_close(&o);
+	davy_writer_close(&o);
 	close_terminal();
 }
 
@@ -93,31 +93,31 @@ static void what_a_terminal_took_in_part_is_ended_before_what_follows(void **sta
 {
 	static char text[1 << 20], back[sizeof(text) + 8];
 	size_t have = 0;
-	struct davy_outlet o;
+	struct davy_writer o;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)('a' + i % 26);
 	open_terminal();
-	assert_int_equal(davy_outlet_open(&o, terminal), 0);
-	assert_true(davy_outlet_put(&o, text, sizeof(text)));
-	assert_false(davy_outlet_put(&o, "lost", 4));
-	while (!davy_outlet_flush(&o))
+	assert_int_equal(davy_writer_open(&o, terminal), 0);
+	assert_true(davy_writer_put(&o, text, sizeof(text)));
+	assert_false(davy_writer_put(&o, "lost", 4));
+	while (!davy_writer_flush(&o))
 		have += shown(back + have, sizeof(back) - have);
 	have += shown(back + have, sizeof(back) - have);
-	assert_true(davy_outlet_put(&o, "next", 4));
+	assert_true(davy_writer_put(&o, "next", 4));
 	have += shown(back + have, sizeof(back) - have);
 	assert_int_equal(have, sizeof(text) + 4);
 	assert_memory_equal(back, text, sizeof(text));
 	assert_memory_equal(back + sizeof(text), "next", 4);
-	davy_outlet_close(&o);
+	davy_writer_close(&o);
 	close_terminal();
 }
 
 static void a_full_pipe_costs_text_and_no_time(void **state)
 {
 	char text[256];
-	struct davy_outlet o;
+	struct davy_writer o;
 	size_t count = 0;
 	int ends[2];
 
@@ -125,23 +125,23 @@ static void a_full_pipe_costs_text_and_no_time(void **state)
 	alarm(20);
 	memset(text, 'x', sizeof(text));
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(davy_outlet_open(&o, ends[1]), 0);
-	while (davy_outlet_put(&o, text, sizeof(text)))
+	assert_int_equal(davy_writer_open(&o, ends[1]), 0);
+	while (davy_writer_put(&o, text, sizeof(text)))
 		count++;
 	assert_true(count >= 100);
 	assert_true(read(ends[0], text, sizeof(text)) > 0);
 	for (int i = 0; i < 100; i++)
 		assert_true(read(ends[0], text, sizeof(text)) > 0);
-	assert_true(davy_outlet_put(&o, text, sizeof(text)));
-	davy_outlet_close(&o);
-	assert_int_equal(close(ends[1]), 0); /* it was not the outlet's */
+	assert_true(davy_writer_put(&o, text, sizeof(text)));
+	davy_writer_close(&o);
+	assert_int_equal(close(ends[1]), 0); /* it was not the writer's */
 	close(ends[0]);
 	alarm(0);
 }
 
 static bool put(void *arg, const char *text, size_t size)
 {
-	return davy_outlet_put(arg, text, size);
+	return davy_writer_put(arg, text, size);
 }
 
 static void messages_that_were_lost_are_counted(void **state)
@@ -149,12 +149,12 @@ static void messages_that_were_lost_are_counted(void **state)
 	static const char told[] = "davylamp: before\n"
 				   "davylamp: 2 messages were not printed\n"
 				   "davylamp: after 7\n";
-	struct davy_outlet o;
+	struct davy_writer o;
 	char text[256];
 
 	(void)state;
 	open_terminal();
-	assert_int_equal(davy_outlet_open(&o, terminal), 0);
+	assert_int_equal(davy_writer_open(&o, terminal), 0);
 	davy_log_through(put, &o);
 	davy_log("before");
 	press(XOFF);
@@ -165,7 +165,7 @@ static void messages_that_were_lost_are_counted(void **state)
 	davy_log_through(NULL, NULL);
 	assert_int_equal(shown(text, sizeof(text)), sizeof(told) - 1);
 	assert_memory_equal(text, told, sizeof(told) - 1);
-	davy_outlet_close(&o);
+	davy_writer_close(&o);
 	close_terminal();
 }
 

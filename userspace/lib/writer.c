@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lib/outlet.h"
+#include "lib/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int davy_outlet_open(struct davy_outlet *o, int fd)
+int davy_writer_open(struct davy_writer *o, int fd)
 {
 	char path[32];
 
@@ -23,7 +23,7 @@ int davy_outlet_open(struct davy_outlet *o, int fd)
 	return o->fd < 0 ? -errno : 0;
 }
 
-void davy_outlet_close(struct davy_outlet *o)
+void davy_writer_close(struct davy_writer *o)
 {
 	if (o->own && o->fd >= 0)
 		close(o->fd);
@@ -33,7 +33,7 @@ void davy_outlet_close(struct davy_outlet *o)
 }
 
 /* Returns the number of bytes written; 0 if the descriptor is not writable or fails. */
-static size_t outlet_write_some(struct davy_outlet *o, const char *text, size_t size)
+static size_t writer_write_some(struct davy_writer *o, const char *text, size_t size)
 {
 	struct pollfd out = { .fd = o->fd, .events = POLLOUT };
 	ssize_t n;
@@ -44,11 +44,11 @@ static size_t outlet_write_some(struct davy_outlet *o, const char *text, size_t 
 	return n > 0 ? (size_t)n : 0;
 }
 
-bool davy_outlet_flush(struct davy_outlet *o)
+bool davy_writer_flush(struct davy_writer *o)
 {
 	if (!o->rest)
 		return true;
-	o->done += outlet_write_some(o, o->rest + o->done, o->size - o->done);
+	o->done += writer_write_some(o, o->rest + o->done, o->size - o->done);
 	if (o->done < o->size)
 		return false;
 	free(o->rest);
@@ -56,13 +56,13 @@ bool davy_outlet_flush(struct davy_outlet *o)
 	return true;
 }
 
-bool davy_outlet_put(struct davy_outlet *o, const char *text, size_t size)
+bool davy_writer_put(struct davy_writer *o, const char *text, size_t size)
 {
 	size_t done;
 
-	if (!davy_outlet_flush(o))
+	if (!davy_writer_flush(o))
 		return false;
-	done = outlet_write_some(o, text, size);
+	done = writer_write_some(o, text, size);
 	if (done == size || !done)
 		return done == size;
 	o->size = size - done;

@@ -5,13 +5,13 @@
  * file description; the unwritten rest of a text is kept and written first. A writable pipe accepts
  * PIPE_BUF bytes at once, so texts for a pipe must be shorter.
  */
-#ifndef DAVY_OUTLET_H
-#define DAVY_OUTLET_H
+#ifndef DAVY_WRITER_H
+#define DAVY_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct davy_outlet {
+struct davy_writer {
 	int fd;
 	bool own;   /* the descriptor was reopened here; otherwise it is the caller's */
 	char *rest; /* unwritten part of a text; NULL: none */
@@ -20,13 +20,13 @@ struct davy_outlet {
 };
 
 /* -errno: the terminal cannot be reopened and nothing is written to it. */
-int davy_outlet_open(struct davy_outlet *o, int fd);
-void davy_outlet_close(struct davy_outlet *o);
+int davy_writer_open(struct davy_writer *o, int fd);
+void davy_writer_close(struct davy_writer *o);
 
 /* False: the text was dropped because an older text is incomplete or no byte could be written. */
-bool davy_outlet_put(struct davy_outlet *o, const char *text, size_t size);
+bool davy_writer_put(struct davy_writer *o, const char *text, size_t size);
 
 /* Continues with the kept rest; true if nothing is left. */
-bool davy_outlet_flush(struct davy_outlet *o);
+bool davy_writer_flush(struct davy_writer *o);
 
 #endif
