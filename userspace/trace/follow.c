@@ -25,7 +25,7 @@
 #include "trace/functions.h"
 #include "trace/probes.h"
 #include "trace/uprobes.h"
-#include "trace/warm.h"
+#include "trace/keepalive.h"
 
 /* A probe takes 0.1 ms; the first after a pause takes a grace period: 20 ms, or more under load. */
 #define HOLD_NS	    250000000
@@ -47,9 +47,9 @@ struct davy_follow {
 	pthread_mutex_t lock; /* protects this struct and the sink's data */
 	struct reader reader[READERS_MAX];
 	size_t reader_count;
-	int stop;		/* readable: the readers must end */
-	struct davy_warm *warm; /* NULL: not available, probes may be late */
-	pthread_t warmer;
+	int stop;			  /* readable: the readers must end */
+	struct davy_keepalive *keepalive; /* NULL: not available, probes may be late */
+	pthread_t keepalive_thread;
 	struct davy_bpf_discovery *bpf;
 	struct ring_buffer *ring;
 	struct davy_decoder *decoder;
@@ -254,25 +254,26 @@ static void choose_cpus(struct davy_follow *f)
 		}
 }
 
-static void *keep_warm(void *arg)
+static void *follow_keepalive(void *arg)
 {
 	struct davy_follow *f = arg;
 	struct sched_param first = { .sched_priority = 2 };
 	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
-	struct timespec every = { .tv_nsec = davy_warm_every_ns() };
+	struct timespec every = { .tv_nsec = davy_keepalive_every_ns() };
 
 	(void)sched_setscheduler(0, SCHED_FIFO, &first);
 	while (!ppoll(&stop, 1, &every, NULL))
-		davy_warm_again(f->warm);
+		davy_keepalive_again(f->keepalive);
 	return NULL;
 }
 
-static void start_warmer(struct davy_follow *f)
+static void start_keepalive(struct davy_follow *f)
 {
-	if (davy_warm_open(&f->warm) || !pthread_create(&f->warmer, NULL, keep_warm, f))
+	if (davy_keepalive_open(&f->keepalive) ||
+	    !pthread_create(&f->keepalive_thread, NULL, follow_keepalive, f))
 		return;
-	davy_warm_close(f->warm);
-	f->warm = NULL;
+	davy_keepalive_close(f->keepalive);
+	f->keepalive = NULL;
 }
 
 static int start_readers(struct davy_follow *f)
@@ -280,7 +281,7 @@ static int start_readers(struct davy_follow *f)
 	f->stop = eventfd(0, EFD_CLOEXEC);
 	if (f->stop < 0)
 		return -errno;
-	start_warmer(f);
+	start_keepalive(f);
 	for (size_t i = 0; i < f->reader_count; i++) {
 		int err = pthread_create(&f->reader[i].thread, NULL, read_steps, &f->reader[i]);
 
@@ -302,10 +303,10 @@ static void stop_readers(struct davy_follow *f)
 	for (size_t i = 0; i < f->reader_count; i++)
 		pthread_join(f->reader[i].thread, NULL);
 	f->reader_count = 0;
-	if (f->warm)
-		pthread_join(f->warmer, NULL);
-	davy_warm_close(f->warm);
-	f->warm = NULL;
+	if (f->keepalive)
+		pthread_join(f->keepalive_thread, NULL);
+	davy_keepalive_close(f->keepalive);
+	f->keepalive = NULL;
 	close(f->stop);
 	f->stop = -1;
 }

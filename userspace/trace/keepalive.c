@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "trace/warm.h"
+#include "trace/keepalive.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #define NS_PER_MS 1000000
 #define END_MS	  1000
 
-struct davy_warm {
+struct davy_keepalive {
 	int tracefs;		 /* a detached mount of tracefs */
 	int first;		 /* the event in our process that keeps the probe defined */
 	int second;		 /* the event in the other process; -1: none */
@@ -32,7 +32,7 @@ struct davy_warm {
 };
 
 /* The place of the probe. Exported for it, never called. */
-__attribute__((noinline, used, visibility("default"))) void davy_warm_place(void)
+__attribute__((noinline, used, visibility("default"))) void davy_keepalive_place(void)
 {
 	__asm__ volatile("nop");
 }
@@ -49,7 +49,7 @@ static int mount_tracefs(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int warm_tell(const struct davy_warm *w, const char *text)
+static int keepalive_tell(const struct davy_keepalive *w, const char *text)
 {
 	DAVY_FD fd = openat(w->tracefs, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
 
@@ -58,10 +58,10 @@ static int warm_tell(const struct davy_warm *w, const char *text)
 	return davy_write_all(fd, text, strlen(text));
 }
 
-/* The file offset of davy_warm_place in our executable. */
+/* The file offset of davy_keepalive_place in our executable. */
 static int place_offset(uint64_t *ret_offset)
 {
-	unsigned long begin, end, offset, at = (unsigned long)(uintptr_t)davy_warm_place;
+	unsigned long begin, end, offset, at = (unsigned long)(uintptr_t)davy_keepalive_place;
 	char *line = NULL;
 	size_t size = 0;
 	DAVY_FILE maps = fopen("/proc/self/maps", "re");
@@ -78,7 +78,7 @@ static int place_offset(uint64_t *ret_offset)
 	return err;
 }
 
-static int warm_define(struct davy_warm *w)
+static int keepalive_define(struct davy_keepalive *w)
 {
 	char text[128], name[128], number[32] = "";
 	uint64_t offset;
@@ -89,7 +89,7 @@ static int warm_define(struct davy_warm *w)
 		return err;
 	snprintf(text, sizeof(text), "p:" GROUP "/warm /proc/self/exe:0x%llx\n", getpid(),
 		 (unsigned long long)offset);
-	err = warm_tell(w, text);
+	err = keepalive_tell(w, text);
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "events/" GROUP "/warm/id", getpid());
@@ -104,7 +104,7 @@ static int warm_define(struct davy_warm *w)
  * For one process only: with an event for all processes, or a second one in the same address space,
  * the probe would not be applied again (kernel/trace/trace_uprobe.c, __uprobe_perf_filter).
  */
-static int warm_open_event(const struct davy_warm *w, pid_t pid)
+static int keepalive_open_event(const struct davy_keepalive *w, pid_t pid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -117,7 +117,7 @@ static int warm_open_event(const struct davy_warm *w, pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-static int warm_wait(void *arg)
+static int keepalive_wait(void *arg)
 {
 	while (!arg)
 		pause();
@@ -125,9 +125,9 @@ static int warm_wait(void *arg)
 }
 
 /* Ends with us. In its own session: a terminal's signals must not reach it. */
-static int warm_start_other(struct davy_child *ret_child)
+static int keepalive_start_other(struct davy_child *ret_child)
 {
-	const struct davy_child_spec spec = { .run = warm_wait,
+	const struct davy_child_spec spec = { .run = keepalive_wait,
 					      .stdio = { 0, 0, DAVY_CHILD_NULL },
 					      .own_session = true,
 					      .death_signal = SIGKILL };
@@ -135,29 +135,29 @@ static int warm_start_other(struct davy_child *ret_child)
 	return davy_child_start(&spec, ret_child);
 }
 
-int davy_warm_open(struct davy_warm **ret_warm)
+int davy_keepalive_open(struct davy_keepalive **ret_keepalive)
 {
-	struct davy_warm *w = calloc(1, sizeof(*w));
+	struct davy_keepalive *w = calloc(1, sizeof(*w));
 	int err;
 
 	if (!w)
 		return -ENOMEM;
 	w->first = w->second = -1;
 	w->tracefs = mount_tracefs();
-	err = w->tracefs < 0 ? w->tracefs : warm_define(w);
+	err = w->tracefs < 0 ? w->tracefs : keepalive_define(w);
 	if (!err)
-		err = w->first = warm_open_event(w, 0);
+		err = w->first = keepalive_open_event(w, 0);
 	if (err >= 0)
-		err = warm_start_other(&w->other);
+		err = keepalive_start_other(&w->other);
 	if (err < 0) {
-		davy_warm_close(w);
+		davy_keepalive_close(w);
 		return err;
 	}
-	*ret_warm = w;
+	*ret_keepalive = w;
 	return 0;
 }
 
-void davy_warm_close(struct davy_warm *w)
+void davy_keepalive_close(struct davy_keepalive *w)
 {
 	char text[64];
 
@@ -170,25 +170,25 @@ void davy_warm_close(struct davy_warm *w)
 		close(w->first);
 	if (w->id) {
 		snprintf(text, sizeof(text), "-:" GROUP "/warm\n", getpid());
-		(void)warm_tell(w, text);
+		(void)keepalive_tell(w, text);
 	}
 	if (w->tracefs >= 0)
 		close(w->tracefs);
 	free(w);
 }
 
-void davy_warm_again(struct davy_warm *w)
+void davy_keepalive_again(struct davy_keepalive *w)
 {
 	if (w->second >= 0) {
 		close(w->second);
 		w->second = -1;
 		return;
 	}
-	w->second = warm_open_event(w, w->other.pid);
+	w->second = keepalive_open_event(w, w->other.pid);
 }
 
 /* One tick: the resolution of the coarse clock. */
-long davy_warm_every_ns(void)
+long davy_keepalive_every_ns(void)
 {
 	struct timespec tick;
 

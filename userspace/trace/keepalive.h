@@ -5,17 +5,17 @@
  * while an engine waits for us. A writer within a grace period of another does not wait. So a dummy
  * probe is added to or removed from a process in every tick, which is shorter than a grace period.
  */
-#ifndef DAVY_WARM_H
-#define DAVY_WARM_H
+#ifndef DAVY_KEEPALIVE_H
+#define DAVY_KEEPALIVE_H
 
-struct davy_warm;
+struct davy_keepalive;
 
 /* -errno: attaching stays slow; -ENOENT, -ENOTSUP: no tracefs with uprobes. */
-int davy_warm_open(struct davy_warm **ret_warm);
-void davy_warm_close(struct davy_warm *w);
+int davy_keepalive_open(struct davy_keepalive **ret_keepalive);
+void davy_keepalive_close(struct davy_keepalive *w);
 
-/* Call davy_warm_again() at this interval. */
-long davy_warm_every_ns(void);
-void davy_warm_again(struct davy_warm *w);
+/* Call davy_keepalive_again() at this interval. */
+long davy_keepalive_every_ns(void);
+void davy_keepalive_again(struct davy_keepalive *w);
 
 #endif
