@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char *wish(const char *variable)
+static const char *override(const char *variable)
 {
 	const char *value = getenv(variable);
 
@@ -45,14 +45,14 @@ int hsa_init(void)
 
 	if (fd < 0)
 		return 0x1008; /* HSA_STATUS_ERROR_OUT_OF_RESOURCES */
-	return misbehave(wish("STANDIN_HSA"));
+	return misbehave(override("STANDIN_HSA"));
 }
 
 int hsa_iterate_agents(int (*each)(agent_t agent, void *arg), void *arg)
 {
 	int err = each((agent_t){ 1 }, arg);
 
-	return err || !strcmp(wish("STANDIN_HSA"), "zero") ? err : each((agent_t){ 2 }, arg);
+	return err || !strcmp(override("STANDIN_HSA"), "zero") ? err : each((agent_t){ 2 }, arg);
 }
 
 #ifndef WITHOUT_INFO
@@ -71,7 +71,7 @@ int hsa_agent_get_info(agent_t agent, int what, void *value)
 int hip_standin(void);
 int hip_standin(void)
 {
-	const char *stage = wish("STANDIN_HIP");
+	const char *stage = override("STANDIN_HIP");
 	int fd;
 
 	if (!strcmp(stage, "init"))
@@ -99,7 +99,7 @@ void *ggml_backend_init(void);
 
 __attribute__((constructor)) static void load(void)
 {
-	if (!strcmp(wish("STANDIN_HIP"), "load"))
+	if (!strcmp(override("STANDIN_HIP"), "load"))
 		raise(SIGILL);
 }
 
@@ -118,7 +118,7 @@ void *ggml_backend_init(void)
 uint32_t zeInit(uint32_t flags)
 {
 	(void)flags;
-	return (uint32_t)misbehave(wish("STANDIN_ZE"));
+	return (uint32_t)misbehave(override("STANDIN_ZE"));
 }
 
 uint32_t zeDriverGet(uint32_t *count, void **list)
@@ -150,12 +150,12 @@ uint32_t zeDeviceGetProperties(void *device, void *properties)
 #ifdef NVML
 int nvmlInit_v2(void)
 {
-	return misbehave(wish("STANDIN_NVML"));
+	return misbehave(override("STANDIN_NVML"));
 }
 
 int nvmlDeviceGetCount_v2(unsigned int *count)
 {
-	*count = strcmp(wish("STANDIN_NVML"), "zero") ? 1 : 0;
+	*count = strcmp(override("STANDIN_NVML"), "zero") ? 1 : 0;
 	return 0;
 }
 

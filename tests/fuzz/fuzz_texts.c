@@ -55,7 +55,7 @@ static void read_arguments(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1), *argv[65];
 	const struct davy_engine_look look = { .argv = argv, .exe = "", .parent = "" };
-	static const struct davy_engine_wish wishes[] = {
+	static const struct davy_engine_override overrides[] = {
 		{ .backend = DAVY_BACKEND_CPU },
 		{ .backend = DAVY_BACKEND_ROCM, .layers = 32, .knobs = { 64, 2048, 1, 2 } },
 	};
@@ -69,8 +69,8 @@ static void read_arguments(const uint8_t *data, size_t size)
 		argv[count++] = at;
 	argv[count] = NULL;
 	davy_engine_identify(&look, &facts);
-	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++)
-		if (!davy_engine_command(&facts, argv, &wishes[i], &args))
+	for (size_t i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++)
+		if (!davy_engine_command(&facts, argv, &overrides[i], &args))
 			davy_args_done(&args);
 	free(text);
 }

@@ -130,7 +130,7 @@ static bool has(const struct davy_args *args, const char *text)
 static const struct davy_engine_facts server = { .engine = DAVY_ENGINE_LLAMA_SERVER,
 						 .gpu_layers = DAVY_LAYERS_AUTO };
 static const struct davy_engine_facts nobody = { .engine = DAVY_ENGINE_NONE };
-static const struct davy_engine_wish cpu = { .backend = DAVY_BACKEND_CPU };
+static const struct davy_engine_override cpu = { .backend = DAVY_BACKEND_CPU };
 
 static void strict_cpu_leaves_no_device_flag(void **state)
 {
@@ -171,13 +171,14 @@ static void knobs_replace_what_the_command_says(void **state)
 	char *argv[] = { "llama-server", "-ub", "512", "-c", "4096", "-np", "4", "-m", "x.gguf",
 			 "--ubatch-size=256", NULL };
 	/* clang-format on */
-	struct davy_engine_wish wish = { .knobs = {
-						 .ubatch = 128, .context = 2048, .parallel = 2 } };
+	struct davy_engine_override override = {
+		.knobs = { .ubatch = 128, .context = 2048, .parallel = 2 }
+	};
 	struct davy_engine_facts facts = server;
 	struct davy_args args;
 
 	(void)state;
-	assert_int_equal(davy_engine_command(&facts, argv, &wish, &args), 0);
+	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), 0);
 	assert_string_equal(value_behind(&args, "--ubatch-size"), "128");
 	assert_string_equal(value_behind(&args, "--ctx-size"), "2048");
 	assert_string_equal(value_behind(&args, "--parallel"), "2");
@@ -185,43 +186,44 @@ static void knobs_replace_what_the_command_says(void **state)
 	assert_string_equal(value_behind(&args, "-m"), "x.gguf");
 	davy_args_done(&args);
 
-	wish = (struct davy_engine_wish){ .knobs = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } };
-	assert_int_equal(davy_engine_command(&facts, argv, &wish, &args), 0);
+	override =
+		(struct davy_engine_override){ .knobs = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } };
+	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), 0);
 	assert_string_equal(value_behind(&args, "--cache-type-k"), "q8_0");
 	assert_string_equal(value_behind(&args, "--cache-type-v"), "q8_0");
 	davy_args_done(&args);
 
-	wish = (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 3 } };
-	assert_int_equal(davy_engine_command(&facts, argv, &wish, &args), -EOPNOTSUPP);
-	wish.layers = 28;
-	assert_int_equal(davy_engine_command(&facts, argv, &wish, &args), 0);
+	override = (struct davy_engine_override){ .knobs = { .gpu_layers_off = 3 } };
+	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), -EOPNOTSUPP);
+	override.layers = 28;
+	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), 0);
 	assert_string_equal(value_behind(&args, "--gpu-layers"), "26");
 	davy_args_done(&args);
 	facts.gpu_layers = 3;
-	assert_int_equal(davy_engine_command(&facts, argv, &wish, &args), -ERANGE);
+	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), -ERANGE);
 
-	wish = (struct davy_engine_wish){ 0 };
-	assert_int_equal(davy_engine_command(&nobody, argv, &wish, &args), 0);
+	override = (struct davy_engine_override){ 0 };
+	assert_int_equal(davy_engine_command(&nobody, argv, &override, &args), 0);
 	assert_int_equal(args.count, 10);
 	davy_args_done(&args);
-	wish.knobs.ubatch = 1;
-	assert_int_equal(davy_engine_command(&nobody, argv, &wish, &args), -EOPNOTSUPP);
+	override.knobs.ubatch = 1;
+	assert_int_equal(davy_engine_command(&nobody, argv, &override, &args), -EOPNOTSUPP);
 }
 
 static void another_backend_is_another_device(void **state)
 {
 	char *argv[] = { "llama-server", "-dev", "Vulkan1", "-ngl", "9", NULL };
-	struct davy_engine_wish wish = { .backend = DAVY_BACKEND_ROCM };
+	struct davy_engine_override override = { .backend = DAVY_BACKEND_ROCM };
 	struct davy_args args;
 
 	(void)state;
-	assert_int_equal(davy_engine_command(&server, argv, &wish, &args), 0);
+	assert_int_equal(davy_engine_command(&server, argv, &override, &args), 0);
 	assert_string_equal(value_behind(&args, "--device"), "ROCm0");
 	assert_false(has(&args, "Vulkan1"));
 	assert_string_equal(value_behind(&args, "-ngl"), "9");
 	davy_args_done(&args);
-	wish.backend = DAVY_BACKEND_UNKNOWN;
-	assert_int_equal(davy_engine_command(&server, argv, &wish, &args), 0);
+	override.backend = DAVY_BACKEND_UNKNOWN;
+	assert_int_equal(davy_engine_command(&server, argv, &override, &args), 0);
 	assert_string_equal(value_behind(&args, "-dev"), "Vulkan1");
 	davy_args_done(&args);
 	assert_int_equal(davy_engine_can(DAVY_ENGINE_LLAMA_SERVER),

@@ -17,8 +17,8 @@
 #include "store/generated.h"
 #include "root.h"
 
-static int tell(const char *const *argv, const char *const *envp, struct davy_engine_wish wish,
-		struct davy_environment *e)
+static int tell(const char *const *argv, const char *const *envp,
+		struct davy_engine_override override, struct davy_environment *e)
 {
 	const struct davy_engine_look look = {
 		.argv = (char *const *)argv, .envp = (char *const *)envp, .exe = "", .parent = ""
@@ -26,7 +26,7 @@ static int tell(const char *const *argv, const char *const *envp, struct davy_en
 	struct davy_engine_facts facts;
 
 	davy_engine_identify(&look, &facts);
-	return davy_engine_environment(&look, &facts, &wish, e);
+	return davy_engine_environment(&look, &facts, &override, e);
 }
 
 static const char *value_of(const struct davy_environment *e, const char *name)
@@ -47,41 +47,46 @@ static void test_llama(void **state)
 	struct davy_environment e;
 
 	(void)state;
-	assert_int_equal(tell(argv, no_env, (struct davy_engine_wish){ 0 }, &e), 0);
+	assert_int_equal(tell(argv, no_env, (struct davy_engine_override){ 0 }, &e), 0);
 	assert_int_equal(e.count, 0);
-	assert_int_equal(
-		tell(argv, no_env, (struct davy_engine_wish){ .backend = DAVY_BACKEND_CPU }, &e),
-		0);
-	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
 	assert_int_equal(tell(argv, no_env,
-			      (struct davy_engine_wish){ .backend = DAVY_BACKEND_ROCM,
-							 .knobs = { .ubatch = 64, .parallel = 1 } },
-			      &e),
+			      (struct davy_engine_override){ .backend = DAVY_BACKEND_CPU }, &e),
 			 0);
+	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
+	assert_int_equal(
+		tell(argv, no_env,
+		     (struct davy_engine_override){ .backend = DAVY_BACKEND_ROCM,
+						    .knobs = { .ubatch = 64, .parallel = 1 } },
+		     &e),
+		0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "ROCm0");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_UBATCH"), "64");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_N_PARALLEL"), "1");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CTX_SIZE"), "(not told)");
-	assert_int_equal(
-		tell(argv, no_env,
-		     (struct davy_engine_wish){ .knobs = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } },
-		     &e),
-		0);
+	assert_int_equal(tell(argv, no_env,
+			      (struct davy_engine_override){
+				      .knobs = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } },
+			      &e),
+			 0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_K"), "q8_0");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_V"), "q8_0");
 	/* Fewer layers: of a number that is known, and not beaten by a flag. */
 	assert_int_equal(tell(plain, layers,
-			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 5 } },
+			      &e),
 			 0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_N_GPU_LAYERS"), "15");
 	assert_int_equal(tell(plain, layers,
-			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 20 } }, &e),
+			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 20 } },
+			      &e),
 			 -EOPNOTSUPP);
 	assert_int_equal(tell(plain, no_env,
-			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 5 } },
+			      &e),
 			 -EOPNOTSUPP);
 	assert_int_equal(tell(argv, no_env,
-			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 5 } },
+			      &e),
 			 -EOPNOTSUPP);
 	assert_non_null(strstr(e.why, "-ngl"));
 }
@@ -91,7 +96,7 @@ static void test_llama_refuses(void **state)
 	static const struct {
 		const char *argv[8];
 		const char *envp[2];
-		struct davy_engine_wish wish;
+		struct davy_engine_override override;
 		const char *why;
 	} cases[] = {
 		{ { "llama-server", "-m", "x", "-dev", "Vulkan0" },
@@ -132,7 +137,7 @@ static void test_llama_refuses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(tell(cases[i].argv, cases[i].envp, cases[i].wish, &e),
+		assert_int_equal(tell(cases[i].argv, cases[i].envp, cases[i].override, &e),
 				 -EOPNOTSUPP);
 		assert_non_null(strstr(e.why, cases[i].why));
 	}
@@ -146,24 +151,27 @@ static void test_ollama(void **state)
 
 	(void)state;
 	assert_int_equal(
-		tell(argv, envp, (struct davy_engine_wish){ .backend = DAVY_BACKEND_CPU }, &e), 0);
+		tell(argv, envp, (struct davy_engine_override){ .backend = DAVY_BACKEND_CPU }, &e),
+		0);
 	assert_string_equal(value_of(&e, "OLLAMA_LLM_LIBRARY"), "cpu");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
 	/* The context of all slots is ours, of one is Ollama's. */
 	assert_int_equal(
-		tell(argv, envp, (struct davy_engine_wish){ .knobs = { .context = 8192 } }, &e), 0);
+		tell(argv, envp, (struct davy_engine_override){ .knobs = { .context = 8192 } }, &e),
+		0);
 	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "2048");
 	assert_int_equal(
 		tell(argv, envp,
-		     (struct davy_engine_wish){ .knobs = { .context = 8192, .parallel = 2 } }, &e),
+		     (struct davy_engine_override){ .knobs = { .context = 8192, .parallel = 2 } },
+		     &e),
 		0);
 	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "4096");
 	assert_string_equal(value_of(&e, "OLLAMA_NUM_PARALLEL"), "2");
 	assert_int_equal(
-		tell(argv, envp, (struct davy_engine_wish){ .backend = DAVY_BACKEND_ROCM }, &e),
+		tell(argv, envp, (struct davy_engine_override){ .backend = DAVY_BACKEND_ROCM }, &e),
 		-EOPNOTSUPP);
 	assert_int_equal(
-		tell(argv, envp, (struct davy_engine_wish){ .knobs = { .ubatch = 64 } }, &e),
+		tell(argv, envp, (struct davy_engine_override){ .knobs = { .ubatch = 64 } }, &e),
 		-EOPNOTSUPP);
 }
 

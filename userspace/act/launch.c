@@ -28,7 +28,8 @@ static void launch_change(struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES
 		list[(*count)++] = (struct davy_launch_variable){ name, value };
 }
 
-size_t davy_launch_environment(const struct davy_launch *l, const struct davy_engine_wish *wish,
+size_t davy_launch_environment(const struct davy_launch *l,
+			       const struct davy_engine_override *override,
 			       struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES])
 {
 	const char *const *unset = davy_engine_cpu_unset(l->facts.engine);
@@ -37,7 +38,7 @@ size_t davy_launch_environment(const struct davy_launch *l, const struct davy_en
 	/* Otherwise ggml runs gdb after a crash, which delays its end by half a second or more. */
 	if (!getenv("GGML_NO_BACKTRACE"))
 		launch_change(list, &count, "GGML_NO_BACKTRACE", "1");
-	for (size_t i = 0; wish->backend == DAVY_BACKEND_CPU && unset[i]; i++)
+	for (size_t i = 0; override->backend == DAVY_BACKEND_CPU && unset[i]; i++)
 		launch_change(list, &count, unset[i], NULL);
 	if (l->shares_port)
 		launch_change(list, &count, davy_engine_share_port(l->facts.engine), "1");
@@ -46,10 +47,11 @@ size_t davy_launch_environment(const struct davy_launch *l, const struct davy_en
 	return count;
 }
 
-static void set_environment(const struct davy_launch *l, const struct davy_engine_wish *wish)
+static void set_environment(const struct davy_launch *l,
+			    const struct davy_engine_override *override)
 {
 	struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES];
-	size_t count = davy_launch_environment(l, wish, list);
+	size_t count = davy_launch_environment(l, override, list);
 
 	for (size_t i = 0; i < count; i++)
 		if (list[i].value)
@@ -69,7 +71,7 @@ static int launch_prepare(void *arg)
 	const struct start *s = arg;
 
 	davy_cgroup_enter(&s->child->cgroup);
-	set_environment(s->launch, &s->child->wish);
+	set_environment(s->launch, &s->child->override);
 	return 0;
 }
 
@@ -106,22 +108,22 @@ void davy_launch_done(struct davy_launch *l)
 	davy_cgroup_remove(&l->cgroup);
 }
 
-int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_wish *wish)
+int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_override *override)
 {
 	struct davy_args args = { 0 };
-	int err = davy_engine_command(&l->facts, l->argv, wish, &args);
+	int err = davy_engine_command(&l->facts, l->argv, override, &args);
 
 	davy_args_done(&args);
 	return err;
 }
 
-int davy_launch_start(struct davy_launch *l, const struct davy_engine_wish *wish,
+int davy_launch_start(struct davy_launch *l, const struct davy_engine_override *override,
 		      struct davy_launched *ret_child)
 {
-	struct davy_launched child = { .wish = *wish };
+	struct davy_launched child = { .override = *override };
 	struct davy_args args = { 0 };
 	char name[16];
-	int err = davy_engine_command(&l->facts, l->argv, wish, &args);
+	int err = davy_engine_command(&l->facts, l->argv, override, &args);
 
 	if (err)
 		return err;

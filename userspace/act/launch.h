@@ -26,7 +26,7 @@ struct davy_launch {
 
 struct davy_launched {
 	pid_t pid; /* 0: none */
-	struct davy_engine_wish wish;
+	struct davy_engine_override override;
 	struct davy_cgroup cgroup;
 };
 
@@ -38,21 +38,22 @@ struct davy_launch_variable {
 	const char *value;
 };
 
-/* Environment changes for the wish. The strings live as long as the launch. */
-size_t davy_launch_environment(const struct davy_launch *l, const struct davy_engine_wish *wish,
+/* Environment changes for the override. The strings live as long as the launch. */
+size_t davy_launch_environment(const struct davy_launch *l,
+			       const struct davy_engine_override *override,
 			       struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES]);
 
 /* Removes the workload's cgroup if it is empty. */
 void davy_launch_done(struct davy_launch *l);
 
-/* 0: the engine supports the wish. Call it before anything is stopped. */
-int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_wish *wish);
+/* 0: the engine supports the override. Call it before anything is stopped. */
+int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_override *override);
 
 /*
- * Starts argv, rewritten for the wish. The child gets an empty signal mask, and SIGTERM at the
+ * Starts argv, rewritten for the override. The child gets an empty signal mask, and SIGTERM at the
  * supervisor's death. Returns the -errno of execvp, too.
  */
-int davy_launch_start(struct davy_launch *l, const struct davy_engine_wish *wish,
+int davy_launch_start(struct davy_launch *l, const struct davy_engine_override *override,
 		      struct davy_launched *ret_child);
 
 /* 1: it has ended, with its wait status; 0: it runs, or there was none. */

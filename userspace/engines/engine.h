@@ -50,7 +50,7 @@ struct davy_engine_facts {
 };
 
 /* Changes for the next start; unknown and 0: as in its command. */
-struct davy_engine_wish {
+struct davy_engine_override {
 	enum davy_backend backend;
 	struct davy_knobs knobs;
 	uint32_t layers; /* of the model, for gpu_layers_off; 0: unknown */
@@ -108,11 +108,11 @@ enum davy_engine davy_engine_of_comm(const char *comm);
 enum davy_engine davy_engine_of_library(const char *name);
 
 /*
- * The command line for a wish. -EOPNOTSUPP if the engine does not support a part of it. Free the
+ * The command line for an override. -EOPNOTSUPP if the engine does not support a part of it. Free the
  * result with davy_args_done.
  */
 int davy_engine_command(const struct davy_engine_facts *facts, char *const argv[],
-			const struct davy_engine_wish *wish, struct davy_args *ret_args);
+			const struct davy_engine_override *override, struct davy_args *ret_args);
 
 /* True if it can be restricted to the CPU. */
 bool davy_engine_movable(enum davy_engine engine);

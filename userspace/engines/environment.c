@@ -21,7 +21,7 @@ static const struct davy_environment_ops *environment_row_of(enum davy_engine en
 	return NULL;
 }
 
-bool davy_engine_wish_empty(const struct davy_engine_wish *w)
+bool davy_engine_override_empty(const struct davy_engine_override *w)
 {
 	return w->backend == DAVY_BACKEND_UNKNOWN && davy_knobs_none(&w->knobs);
 }
@@ -100,21 +100,21 @@ int davy_engine_environment_cache(const struct davy_engine_look *look,
 
 int davy_engine_environment(const struct davy_engine_look *look,
 			    const struct davy_engine_facts *facts,
-			    const struct davy_engine_wish *wish,
+			    const struct davy_engine_override *override,
 			    struct davy_environment *ret_environment)
 {
 	const struct davy_environment_ops *row = environment_row_of(facts->engine);
-	const char *cache = davy_cache_name(wish->knobs.cache_type);
+	const char *cache = davy_cache_name(override->knobs.cache_type);
 	int err;
 
 	memset(ret_environment, 0, sizeof(*ret_environment));
-	if (davy_engine_wish_empty(wish))
+	if (davy_engine_override_empty(override))
 		return 0;
 	if (!row)
 		return davy_environment_refuse(
 			ret_environment, "%s has no variable for this; change its command line",
 			davy_engine_name(facts->engine));
-	err = row->configure(look, facts, wish, ret_environment);
+	err = row->configure(look, facts, override, ret_environment);
 	if (!err && cache[0])
 		err = davy_engine_environment_cache(look, facts, cache, ret_environment);
 	return err;

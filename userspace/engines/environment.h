@@ -34,7 +34,7 @@ struct davy_environment_ops {
 	enum davy_engine engine;
 	/* "look" and "facts" are those of the service's start without davylamp's settings. */
 	int (*configure)(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
-			 const struct davy_engine_wish *wish, struct davy_environment *e);
+			 const struct davy_engine_override *override, struct davy_environment *e);
 	uint8_t can; /* DAVY_CAN_SHRINK, DAVY_CAN_SWITCH, DAVY_CAN_UNLOAD */
 	bool movable;
 	const char *cache_options;   /* options that override the variables; NULL: none */
@@ -43,10 +43,10 @@ struct davy_environment_ops {
 		*options; /* other options that a rule may name; NULL: none */
 };
 
-/* -EOPNOTSUPP and "why" if the wish is unsupported. An empty wish is always supported. */
+/* -EOPNOTSUPP and "why" if the override is unsupported. An empty override is always supported. */
 int davy_engine_environment(const struct davy_engine_look *look,
 			    const struct davy_engine_facts *facts,
-			    const struct davy_engine_wish *wish,
+			    const struct davy_engine_override *override,
 			    struct davy_environment *ret_environment);
 
 /*
@@ -64,7 +64,7 @@ int davy_engine_environment_argument(const struct davy_engine_look *look,
 uint8_t davy_engine_service_can(enum davy_engine engine);
 bool davy_engine_service_movable(enum davy_engine engine);
 
-bool davy_engine_wish_empty(const struct davy_engine_wish *wish);
+bool davy_engine_override_empty(const struct davy_engine_override *override);
 
 /* For the files of the rows. */
 void davy_environment_set(struct davy_environment *e, const char *name, const char *value);

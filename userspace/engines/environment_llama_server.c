@@ -97,21 +97,22 @@ static int llama_server_set_backend(const struct davy_engine_look *look,
 
 static int llama_server_configure(const struct davy_engine_look *look,
 				  const struct davy_engine_facts *facts,
-				  const struct davy_engine_wish *wish, struct davy_environment *e)
+				  const struct davy_engine_override *override,
+				  struct davy_environment *e)
 {
 	struct davy_command c;
 	int err;
 
 	davy_command_of(look, &c);
-	err = llama_server_set_backend(look, &c, wish->backend, e);
+	err = llama_server_set_backend(look, &c, override->backend, e);
 	if (!err)
-		err = llama_server_set_number(&c, &ubatch, wish->knobs.ubatch, e);
+		err = llama_server_set_number(&c, &ubatch, override->knobs.ubatch, e);
 	if (!err)
-		err = llama_server_set_number(&c, &context, wish->knobs.context, e);
+		err = llama_server_set_number(&c, &context, override->knobs.context, e);
 	if (!err)
-		err = llama_server_set_number(&c, &parallel, wish->knobs.parallel, e);
-	if (!err && wish->backend != DAVY_BACKEND_CPU)
-		err = llama_server_set_layers(&c, facts, wish->knobs.gpu_layers_off, e);
+		err = llama_server_set_number(&c, &parallel, override->knobs.parallel, e);
+	if (!err && override->backend != DAVY_BACKEND_CPU)
+		err = llama_server_set_layers(&c, facts, override->knobs.gpu_layers_off, e);
 	return err;
 }
 

@@ -45,23 +45,23 @@ static int ollama_set_backend(enum davy_backend backend, struct davy_environment
 /* Ollama's context is per slot; davylamp's is the sum of all slots. */
 static int ollama_configure(const struct davy_engine_look *look,
 			    const struct davy_engine_facts *facts,
-			    const struct davy_engine_wish *wish, struct davy_environment *e)
+			    const struct davy_engine_override *override, struct davy_environment *e)
 {
-	uint32_t slots = wish->knobs.parallel ? wish->knobs.parallel : facts->parallel;
-	int err = ollama_set_backend(wish->backend, e);
+	uint32_t slots = override->knobs.parallel ? override->knobs.parallel : facts->parallel;
+	int err = ollama_set_backend(override->backend, e);
 
 	(void)look;
 	if (err)
 		return err;
-	if (wish->knobs.gpu_layers_off)
+	if (override->knobs.gpu_layers_off)
 		return davy_environment_refuse(e,
 					       "Ollama has no variable for the layers on the GPU");
-	if (wish->knobs.parallel)
-		davy_environment_set_number(e, "OLLAMA_NUM_PARALLEL", wish->knobs.parallel);
-	if (wish->knobs.context)
+	if (override->knobs.parallel)
+		davy_environment_set_number(e, "OLLAMA_NUM_PARALLEL", override->knobs.parallel);
+	if (override->knobs.context)
 		davy_environment_set_number(e, "OLLAMA_CONTEXT_LENGTH",
-					    wish->knobs.context / (slots ? slots : 1));
-	if (wish->knobs.ubatch && e->count == 0)
+					    override->knobs.context / (slots ? slots : 1));
+	if (override->knobs.ubatch && e->count == 0)
 		return davy_environment_refuse(e, "Ollama has no variable for the batch; it is a "
 						  "parameter of each model");
 	return 0;

@@ -100,11 +100,11 @@ static int tell_device(const struct davy_engine_target *t, struct davy_environme
 static int tell_ollama(const struct davy_engine_facts *f, enum davy_backend backend,
 		       struct davy_environment *e)
 {
-	const struct davy_engine_wish wish = { .backend = backend };
+	const struct davy_engine_override override = { .backend = backend };
 	const struct davy_engine_look look = { .exe = "", .parent = "" };
 
 	if (backend != DAVY_BACKEND_ROCM && backend != DAVY_BACKEND_CUDA)
-		return davy_engine_environment(&look, f, &wish, e);
+		return davy_engine_environment(&look, f, &override, e);
 	davy_environment_set(e, "OLLAMA_VULKAN", "0");
 	if (backend == DAVY_BACKEND_CUDA)
 		tell_hide(DAVY_BACKEND_ROCM, e);

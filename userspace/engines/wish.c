@@ -7,7 +7,7 @@
 
 #include "engines/table.h"
 
-static int wish_set_number(const char *names, uint32_t value, struct davy_args *args)
+static int override_set_number(const char *names, uint32_t value, struct davy_args *args)
 {
 	char text[16];
 
@@ -15,7 +15,8 @@ static int wish_set_number(const char *names, uint32_t value, struct davy_args *
 	return value ? davy_args_set(names, text, args) : 0;
 }
 
-static int wish_set_cache(const struct davy_engine_ops *ops, uint32_t type, struct davy_args *args)
+static int override_set_cache(const struct davy_engine_ops *ops, uint32_t type,
+			      struct davy_args *args)
 {
 	int err = type ? davy_args_set(ops->knobs.cache_k, davy_cache_name(type), args) : 0;
 
@@ -23,60 +24,62 @@ static int wish_set_cache(const struct davy_engine_ops *ops, uint32_t type, stru
 }
 
 /* One layer more than the model has blocks: the output layer. */
-static int wish_set_layers(const struct davy_engine_ops *ops, const struct davy_engine_facts *facts,
-			   const struct davy_engine_wish *wish, struct davy_args *args)
+static int override_set_layers(const struct davy_engine_ops *ops,
+			       const struct davy_engine_facts *facts,
+			       const struct davy_engine_override *override, struct davy_args *args)
 {
-	uint32_t now = wish->layers + 1, off = wish->knobs.gpu_layers_off;
+	uint32_t now = override->layers + 1, off = override->knobs.gpu_layers_off;
 
 	if (!off)
 		return 0;
 	if (facts->gpu_layers >= 0)
 		now = (uint32_t)facts->gpu_layers;
-	else if (!wish->layers)
+	else if (!override->layers)
 		return -EOPNOTSUPP;
 	if (off >= now)
 		/*
 		 * a partial move to the CPU must not become a complete one: that is another action
 		 */
 		return -ERANGE;
-	return wish_set_number(ops->knobs.gpu_layers, now - off, args);
+	return override_set_number(ops->knobs.gpu_layers, now - off, args);
 }
 
-static int wish_rewrite(const struct davy_engine_ops *ops, char *const argv[],
-			const struct davy_engine_facts *facts, const struct davy_engine_wish *wish,
-			struct davy_args *args)
+static int override_rewrite(const struct davy_engine_ops *ops, char *const argv[],
+			    const struct davy_engine_facts *facts,
+			    const struct davy_engine_override *override, struct davy_args *args)
 {
-	const struct davy_knobs *k = &wish->knobs;
+	const struct davy_knobs *k = &override->knobs;
 	int err;
 
-	if (wish->backend == DAVY_BACKEND_CPU)
+	if (override->backend == DAVY_BACKEND_CPU)
 		err = ops->to_cpu ? ops->to_cpu(argv, args) : -EOPNOTSUPP;
-	else if (wish->backend != DAVY_BACKEND_UNKNOWN)
-		err = ops->to_backend ? ops->to_backend(argv, wish->backend, args) : -EOPNOTSUPP;
+	else if (override->backend != DAVY_BACKEND_UNKNOWN)
+		err = ops->to_backend ? ops->to_backend(argv, override->backend, args)
+				      : -EOPNOTSUPP;
 	else
 		err = davy_args_without(argv, "", "", args);
 	if (!err)
-		err = wish_set_number(ops->knobs.ubatch, k->ubatch, args);
+		err = override_set_number(ops->knobs.ubatch, k->ubatch, args);
 	if (!err)
-		err = wish_set_number(ops->knobs.context, k->context, args);
+		err = override_set_number(ops->knobs.context, k->context, args);
 	if (!err)
-		err = wish_set_number(ops->knobs.parallel, k->parallel, args);
+		err = override_set_number(ops->knobs.parallel, k->parallel, args);
 	if (!err)
-		err = wish_set_cache(ops, k->cache_type, args);
-	if (!err && wish->backend != DAVY_BACKEND_CPU)
-		err = wish_set_layers(ops, facts, wish, args);
+		err = override_set_cache(ops, k->cache_type, args);
+	if (!err && override->backend != DAVY_BACKEND_CPU)
+		err = override_set_layers(ops, facts, override, args);
 	return err;
 }
 
 int davy_engine_command(const struct davy_engine_facts *facts, char *const argv[],
-			const struct davy_engine_wish *wish, struct davy_args *ret_args)
+			const struct davy_engine_override *override, struct davy_args *ret_args)
 {
 	static const struct davy_engine_ops unknown = { .engine = DAVY_ENGINE_NONE };
 	const struct davy_engine_ops *ops = davy_engine_ops_of(facts->engine);
 	int err;
 
 	memset(ret_args, 0, sizeof(*ret_args));
-	err = wish_rewrite(ops ? ops : &unknown, argv, facts, wish, ret_args);
+	err = override_rewrite(ops ? ops : &unknown, argv, facts, override, ret_args);
 	if (err)
 		davy_args_done(ret_args);
 	return err;

@@ -124,9 +124,9 @@ static void add_arguments(struct davy_exec_case *c)
 	exec_apply_told(c, "cache_type", cache);
 }
 
-/* A value of the agent goes to the wish, not to the command: the agent may undo it. */
+/* A value of the agent goes to the override, not to the command: the agent may undo it. */
 static void put_limit(struct davy_exec_case *c, uint32_t knob, uint32_t most,
-		      struct davy_engine_wish *command)
+		      struct davy_engine_override *command)
 {
 	enum davy_policy_key key = davy_policy_knob_key(knob);
 	bool agents = davy_policy_is_agents(&c->choice.effective, key);
@@ -135,7 +135,7 @@ static void put_limit(struct davy_exec_case *c, uint32_t knob, uint32_t most,
 		return; /* set by an argument */
 	if (knob == DAVY_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
 		return; /* the model's number of layers is unknown */
-	if (davy_knob_set(agents ? &c->wish.knobs : &command->knobs, knob, most))
+	if (davy_knob_set(agents ? &c->override.knobs : &command->knobs, knob, most))
 		exec_apply_told(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
 }
 
@@ -156,13 +156,14 @@ static enum davy_backend by_options(const struct davy_exec_case *c)
 static void make_base(struct davy_exec_case *c)
 {
 	const struct davy_engine_facts *f = &c->launch.facts;
-	struct davy_engine_wish wish = { .backend = by_options(c), .layers = c->wish.layers };
+	struct davy_engine_override override = { .backend = by_options(c),
+						 .layers = c->override.layers };
 	struct davy_knobs most;
 
 	davy_policy_limits(&c->choice.effective, f, &most);
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		put_limit(c, i, davy_knob_get(&most, i), &wish);
-	if (davy_engine_command(f, c->launch.argv, &wish, &c->base)) {
+		put_limit(c, i, davy_knob_get(&most, i), &override);
+	if (davy_engine_command(f, c->launch.argv, &override, &c->base)) {
 		davy_log("policy: '%s' has no options for these settings; its command is used "
 			 "unchanged",
 			 davy_engine_name(f->engine));
@@ -196,7 +197,7 @@ int davy_exec_apply(struct davy_exec_case *c)
 {
 	int status;
 
-	c->wish.layers = c->question.fit.layers;
+	c->override.layers = c->question.fit.layers;
 	set_by_rules(c);
 	status = set_by_target(c);
 	if (status)
@@ -207,6 +208,6 @@ int davy_exec_apply(struct davy_exec_case *c)
 	c->launch.asked = exec_apply_asked(c);
 	if (c->launch.asked == DAVY_BACKEND_CPU &&
 	    davy_engine_by_options(c->launch.facts.engine, DAVY_BACKEND_CPU))
-		c->wish.backend = DAVY_BACKEND_CPU;
+		c->override.backend = DAVY_BACKEND_CPU;
 	return DAVY_EXIT_DONE;
 }

@@ -41,7 +41,7 @@ struct davy_exec_case {
 	struct davy_exec_variable variables[DAVY_EXEC_VARIABLES];
 	struct davy_launch launch;
 	struct davy_args base; /* the command with decision and rules applied */
-	struct davy_engine_wish wish;
+	struct davy_engine_override override;
 };
 
 /* exec_layers.c: false: not valid (logged); the result is empty. */

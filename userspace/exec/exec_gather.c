@@ -158,7 +158,7 @@ static void read_memory(struct davy_exec_case *c)
 	davy_exec_model(c);
 }
 
-static void read_wish(struct davy_exec_case *c)
+static void read_override(struct davy_exec_case *c)
 {
 	struct davy_choice_question *q = &c->question;
 	enum davy_backend own = c->launch.facts.backend;
@@ -192,7 +192,7 @@ int davy_exec_gather(struct davy_exec_case *c)
 	status = exec_gather_read_device(c);
 	if (status)
 		return status;
-	read_wish(c);
+	read_override(c);
 	read_learned(c);
 	read_ledger(c);
 	read_memory(c);

@@ -78,7 +78,7 @@ static int exec_start(struct davy_exec_case *c)
 	const struct davy_supervise_options options = {
 		.socket_path = c->options.socket_path,
 		.reserve_bytes = c->options.reserve_bytes,
-		.tuned_for = davy_knobs_none(&c->wish.knobs) ? NULL : "runner_crash",
+		.tuned_for = davy_knobs_none(&c->override.knobs) ? NULL : "runner_crash",
 	};
 	char made[PATH_MAX];
 	int status = make_cgroup(c);
@@ -87,7 +87,7 @@ static int exec_start(struct davy_exec_case *c)
 		setenv(c->variables[i].name, c->variables[i].value, 1);
 	if (!status) {
 		prepare_handover(c, made);
-		status = davy_supervise(&c->launch, &c->wish, &options);
+		status = davy_supervise(&c->launch, &c->override, &options);
 		if (made[0])
 			rmdir(made);
 	}
@@ -102,7 +102,7 @@ static int exec_print(struct davy_exec_case *c)
 
 	prepare_handover(c, made);
 	if (!c->choice.refused &&
-	    davy_engine_command(&c->launch.facts, c->launch.argv, &c->wish, &args)) {
+	    davy_engine_command(&c->launch.facts, c->launch.argv, &c->override, &args)) {
 		davy_log("'%s' does not support these settings; nothing is started",
 			 davy_engine_name(c->launch.facts.engine));
 		return DAVY_EXIT_NOTHING;

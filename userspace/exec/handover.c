@@ -79,7 +79,7 @@ static void handover_over(struct davy_supervisor *s)
 
 static void handover_go_back(struct davy_supervisor *s)
 {
-	const struct davy_engine_wish was = s->handover.was;
+	const struct davy_engine_override was = s->handover.was;
 	int err = davy_launch_start(s->launch, &was, &s->engine);
 
 	s->started_ms = davy_now_ms();
@@ -143,7 +143,7 @@ static void handover_serve(struct davy_supervisor *s)
 static void handover_turn(struct davy_supervisor *s)
 {
 	struct davy_handover *h = &s->handover;
-	int err = davy_supervisor_restart(s, &h->wish);
+	int err = davy_supervisor_restart(s, &h->override);
 
 	h->alone = !err;
 	if (err)
@@ -162,7 +162,7 @@ void davy_handover_warmed(struct davy_supervisor *s, bool healthy, const char *w
 		davy_handover_cancel(s, -EIO);
 		return;
 	}
-	if (h->wish.backend == DAVY_BACKEND_CPU &&
+	if (h->override.backend == DAVY_BACKEND_CPU &&
 	    !davy_keeps_to_cpu(handover_newcomer(s)->pid, path, sizeof(path))) {
 		davy_log("the new engine must use only the CPU, but has '%s' open", path);
 		davy_handover_cancel(s, -EXDEV);
@@ -352,19 +352,22 @@ static bool memory_for_two(const struct davy_supervisor *s)
 	return false;
 }
 
-static bool handover_on_gpu(const struct davy_supervisor *s, const struct davy_engine_wish *wish)
+static bool handover_on_gpu(const struct davy_supervisor *s,
+			    const struct davy_engine_override *override)
 {
-	enum davy_backend backend = wish->backend ? wish->backend : s->launch->facts.backend;
+	enum davy_backend backend =
+		override->backend ? override->backend : s->launch->facts.backend;
 
 	return backend != DAVY_BACKEND_CPU;
 }
 
 /* A GPU seldom has enough memory for two engines. */
-static bool may_be_beside(const struct davy_supervisor *s, const struct davy_engine_wish *wish)
+static bool may_be_beside(const struct davy_supervisor *s,
+			  const struct davy_engine_override *override)
 {
 	pid_t pid = s->engine.pid;
 
-	return !(handover_on_gpu(s, wish) && handover_on_gpu(s, &s->engine.wish)) &&
+	return !(handover_on_gpu(s, override) && handover_on_gpu(s, &s->engine.override)) &&
 	       davy_listener_count(pid, s->launch->facts.port) == 1 && memory_for_two(s);
 }
 
@@ -379,7 +382,7 @@ static int begin_beside(struct davy_supervisor *s)
 		return h->from_fd;
 	err = davy_steer(s->engine.pid, port, h->from_port, 1, 0);
 	if (!err)
-		err = davy_launch_start(s->launch, &h->wish, &h->other);
+		err = davy_launch_start(s->launch, &h->override, &h->other);
 	return err;
 }
 
@@ -399,7 +402,7 @@ static uint32_t load_ms(uint32_t patience_ms)
 	return patience_ms < LOAD_MOST_MS ? patience_ms - SPARE_MS : LOAD_MOST_MS;
 }
 
-int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_wish *wish,
+int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_override *override,
 			uint32_t patience_ms)
 {
 	struct davy_handover *h = &s->handover;
@@ -414,15 +417,15 @@ int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_wish
 	h->number++;
 	h->alone = false;
 	h->load_ms = load_ms(patience_ms);
-	h->wish = *wish;
-	h->was = s->engine.wish;
+	h->override = *override;
+	h->was = s->engine.override;
 	h->began_ms = h->told_ms = davy_now_ms();
 	memcpy(h->address, listener.address, sizeof(h->address));
 	err = open_slots(s);
 	if (err)
 		davy_log("no slots can be saved in '%s' (%s): conversations lose their cache",
 			 s->launch->slot_dir, strerror(-err));
-	h->beside = may_be_beside(s, wish);
+	h->beside = may_be_beside(s, override);
 	if (h->beside)
 		err = begin_beside(s);
 	if (!err)

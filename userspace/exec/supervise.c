@@ -26,14 +26,14 @@
 static bool without_additions(struct davy_supervisor *s)
 {
 	struct davy_launch *l = s->launch;
-	struct davy_engine_wish wish = s->engine.wish;
+	struct davy_engine_override override = s->engine.override;
 
 	if (s->ending || l->count != 1 || !WIFEXITED(s->status) || !WEXITSTATUS(s->status) ||
 	    (!l->shares_port && !l->slot_dir[0]) || davy_now_ms() - s->started_ms > REFUSED_MS)
 		return false;
 	l->shares_port = false;
 	l->slot_dir[0] = 0;
-	if (davy_launch_start(l, &wish, &s->engine))
+	if (davy_launch_start(l, &override, &s->engine))
 		return false;
 	davy_log("the engine ended at once (status %d); restarting without the settings that a "
 		 "planned migration needs",
@@ -189,9 +189,9 @@ static void close_loop(struct davy_supervisor *s)
 	sd_event_unref(s->loop);
 }
 
-static int supervise_run(struct davy_supervisor *s, const struct davy_engine_wish *wish)
+static int supervise_run(struct davy_supervisor *s, const struct davy_engine_override *override)
 {
-	int err = davy_launch_start(s->launch, wish, &s->engine);
+	int err = davy_launch_start(s->launch, override, &s->engine);
 	char name[512];
 
 	if (err) {
@@ -205,7 +205,7 @@ static int supervise_run(struct davy_supervisor *s, const struct davy_engine_wis
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 
-int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wish,
+int davy_supervise(struct davy_launch *launch, const struct davy_engine_override *override,
 		   const struct davy_supervise_options *options)
 {
 	struct davy_supervisor s = { .launch = launch, .options = *options, .agent_fd = -1 };
@@ -223,7 +223,7 @@ int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wi
 		davy_log("the supervisor's event loop failed: %s", strerror(-err));
 		return DAVY_EXIT_FAILED;
 	}
-	err = supervise_run(&s, wish);
+	err = supervise_run(&s, override);
 	close_loop(&s);
 	return err;
 }

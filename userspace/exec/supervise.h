@@ -15,7 +15,7 @@ struct davy_supervise_options {
  * Starts the engine and returns after its last end. Exit status: the engine's own, 128 + signal, or
  * 126 or 127 if it could not be started.
  */
-int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wish,
+int davy_supervise(struct davy_launch *launch, const struct davy_engine_override *override,
 		   const struct davy_supervise_options *options);
 
 #endif

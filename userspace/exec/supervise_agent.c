@@ -34,7 +34,8 @@ bool davy_supervisor_say(struct davy_supervisor *s, json_t *message)
 json_t *davy_supervisor_engine(const struct davy_supervisor *s, const char *op)
 {
 	const struct davy_launch *l = s->launch;
-	enum davy_backend backend = s->engine.wish.backend ? s->engine.wish.backend : l->asked;
+	enum davy_backend backend =
+		s->engine.override.backend ? s->engine.override.backend : l->asked;
 
 	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:s, s:s, s:b}", "op", op, "pid",
 			 (int)s->engine.pid, "engine", (int)l->facts.engine, "backend",

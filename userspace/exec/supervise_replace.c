@@ -29,22 +29,22 @@ static struct davy_knobs supervise_replace_knobs_of(const json_t *said)
  * Fields that the order lacks stay unchanged. "command" is the backend of the user's command,
  * "before" the one in use before the move to the CPU.
  */
-static struct davy_engine_wish wish_of(const struct davy_supervisor *s, const json_t *order)
+static struct davy_engine_override override_of(const struct davy_supervisor *s, const json_t *order)
 {
-	struct davy_engine_wish wish = s->engine.wish;
+	struct davy_engine_override override = s->engine.override;
 	const json_t *knobs = json_object_get(order, "knobs");
 	const char *name = davy_message_text(order, "backend");
 	int backend = davy_backend_from_name(name);
 
 	if (!strcmp(name, "command"))
-		wish.backend = DAVY_BACKEND_UNKNOWN;
+		override.backend = DAVY_BACKEND_UNKNOWN;
 	else if (!strcmp(name, "before"))
-		wish.backend = s->before;
+		override.backend = s->before;
 	else if (strcmp(name, "same") != 0 && backend > 0)
-		wish.backend = (enum davy_backend)backend;
+		override.backend = (enum davy_backend)backend;
 	if (json_is_object(knobs))
-		wish.knobs = supervise_replace_knobs_of(knobs);
-	return wish;
+		override.knobs = supervise_replace_knobs_of(knobs);
+	return override;
 }
 
 static void take_why(struct davy_supervisor_why *why, const json_t *order)
@@ -56,13 +56,13 @@ static void take_why(struct davy_supervisor_why *why, const json_t *order)
 
 /* Records the reason for each effect in force; clears that of an undone one. */
 static void remember_why(struct davy_supervisor *s, const json_t *order,
-			 const struct davy_engine_wish *wish)
+			 const struct davy_engine_override *override)
 {
-	const struct davy_engine_wish *is = &s->engine.wish;
+	const struct davy_engine_override *is = &s->engine.override;
 
-	if (memcmp(&wish->knobs, &is->knobs, sizeof(is->knobs)) != 0)
+	if (memcmp(&override->knobs, &is->knobs, sizeof(is->knobs)) != 0)
 		take_why(&s->shrunk, order);
-	if (wish->backend != is->backend)
+	if (override->backend != is->backend)
 		take_why(&s->moved, order);
 }
 
@@ -74,7 +74,7 @@ static json_t *supervise_replace_left(const char *rung, const struct davy_superv
 
 json_t *davy_supervisor_left(const struct davy_supervisor *s)
 {
-	const struct davy_engine_wish *is = &s->engine.wish;
+	const struct davy_engine_override *is = &s->engine.override;
 	json_t *all = json_array(), *one;
 
 	if (!davy_knobs_none(&is->knobs)) {
@@ -112,12 +112,12 @@ static int has_backend(const struct davy_supervisor *s, enum davy_backend backen
 {
 	const char *library = davy_engine_library(s->launch->facts.engine, backend);
 
-	if (backend == s->engine.wish.backend || !library || !s->engine.pid)
+	if (backend == s->engine.override.backend || !library || !s->engine.pid)
 		return 0;
 	return davy_maps_file(s->engine.pid, library) ? 0 : -EOPNOTSUPP;
 }
 
-int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_wish *wish)
+int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_override *override)
 {
 	pid_t pid = s->engine.pid;
 	int err = davy_launched_stop(&s->engine, &s->status);
@@ -129,24 +129,24 @@ int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_
 	}
 	s->previous_pid = pid ? pid : s->previous_pid;
 	davy_supervisor_say(s, json_pack("{s:s}", "op", "stopped"));
-	err = davy_launch_start(s->launch, wish, &s->engine);
+	err = davy_launch_start(s->launch, override, &s->engine);
 	s->started_ms = davy_now_ms();
 	if (err)
 		davy_log("the engine cannot be started again: %s", strerror(-err));
 	return err;
 }
 
-static void say_why(const json_t *order, const struct davy_engine_wish *wish,
-		    const struct davy_engine_wish *was)
+static void say_why(const json_t *order, const struct davy_engine_override *override,
+		    const struct davy_engine_override *was)
 {
 	const char *what = "restarting the engine";
 
-	if (wish->backend != was->backend)
-		what = wish->backend == DAVY_BACKEND_CPU ? "moving the engine to the CPU"
-		       : wish->backend == DAVY_BACKEND_UNKNOWN
+	if (override->backend != was->backend)
+		what = override->backend == DAVY_BACKEND_CPU ? "moving the engine to the CPU"
+		       : override->backend == DAVY_BACKEND_UNKNOWN
 			       ? "moving the engine back to the backend of its command"
 			       : "moving the engine to another backend";
-	else if (memcmp(&wish->knobs, &was->knobs, sizeof(was->knobs)) != 0)
+	else if (memcmp(&override->knobs, &was->knobs, sizeof(was->knobs)) != 0)
 		what = "restarting the engine with other settings";
 	davy_log("%s: %s; %s", davy_message_text(order, "hazard"),
 		 davy_message_text(order, "because"), what);
@@ -166,27 +166,28 @@ static void learn_port(struct davy_supervisor *s)
 
 void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 {
-	struct davy_engine_wish wish = wish_of(s, order);
+	struct davy_engine_override override = override_of(s, order);
 	int err = supervise_replace_may(s, order);
 
 	s->held = false;
 	learn_port(s);
 	if (!err)
-		err = davy_launch_possible(s->launch, &wish);
+		err = davy_launch_possible(s->launch, &override);
 	if (!err)
-		err = has_backend(s, wish.backend);
+		err = has_backend(s, override.backend);
 	if (err) {
 		davy_supervisor_failed(s, err);
 		return;
 	}
-	say_why(order, &wish, &s->engine.wish);
-	if (wish.backend == DAVY_BACKEND_CPU && s->engine.wish.backend != DAVY_BACKEND_CPU)
-		s->before = s->engine.wish.backend;
-	remember_why(s, order, &wish);
+	say_why(order, &override, &s->engine.override);
+	if (override.backend == DAVY_BACKEND_CPU && s->engine.override.backend != DAVY_BACKEND_CPU)
+		s->before = s->engine.override.backend;
+	remember_why(s, order, &override);
 	if (json_is_true(json_object_get(order, "keeps")) && s->engine.pid &&
-	    !davy_handover_begin(s, &wish, (uint32_t)davy_message_number(order, "patience_ms", 0)))
+	    !davy_handover_begin(s, &override,
+				 (uint32_t)davy_message_number(order, "patience_ms", 0)))
 		return; /* the handover reports to the agent */
-	err = davy_supervisor_restart(s, &wish);
+	err = davy_supervisor_restart(s, &override);
 	if (err)
 		davy_supervisor_failed(s, err);
 	else

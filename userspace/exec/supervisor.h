@@ -28,12 +28,12 @@ enum davy_handover_stage {
 
 struct davy_handover {
 	enum davy_handover_stage stage;
-	bool beside;		     /* both run at once, else one after the other */
-	bool alone;		     /* the old one has ended */
-	uint32_t number;	     /* of this handover; answers for another one are late */
-	struct davy_launched other;  /* up to RESTORE the new one, from DRAIN on the old one */
-	struct davy_engine_wish was; /* the settings to return to */
-	struct davy_engine_wish wish;
+	bool beside;			 /* both run at once, else one after the other */
+	bool alone;			 /* the old one has ended */
+	uint32_t number;		 /* of this handover; answers for another one are late */
+	struct davy_launched other;	 /* up to RESTORE the new one, from DRAIN on the old one */
+	struct davy_engine_override was; /* the settings to return to */
+	struct davy_engine_override override;
 	char address[DAVY_ADDRESS_LEN];
 	uint16_t from_port;
 	int from_fd; /* -1: none */
@@ -88,10 +88,10 @@ void davy_supervisor_hang_up(struct davy_supervisor *s);
 void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order);
 void davy_supervisor_stop(struct davy_supervisor *s, const json_t *order);
 /* Restarts the engine with these settings; on failure no engine runs. */
-int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_wish *wish);
+int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_override *override);
 
 /* handover.c. -EOPNOTSUPP: nothing can be kept, nothing was begun; the caller restarts instead. */
-int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_wish *wish,
+int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_override *override,
 			uint32_t patience_ms);
 /* One of the two engines has ended; its pid is 0. */
 void davy_handover_engine_gone(struct davy_supervisor *s);

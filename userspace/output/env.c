@@ -52,34 +52,35 @@ static void env_take(struct env_build *t, int err, const struct davy_environment
 		env_add(t->list, e->at[i].name, e->at[i].value, &v->origin);
 }
 
-static void env_apply(struct env_build *t, struct davy_engine_wish wish, enum davy_policy_key key)
+static void env_apply(struct env_build *t, struct davy_engine_override override,
+		      enum davy_policy_key key)
 {
 	struct davy_environment e;
-	int err = davy_engine_environment(t->look, &t->facts, &wish, &e);
+	int err = davy_engine_environment(t->look, &t->facts, &override, &e);
 
 	env_take(t, err, &e, davy_policy_key_name(key), &t->e->value[key]);
 }
 
-/* One setting per wish, so that a refused one does not affect the others. */
+/* One setting per override, so that a refused one does not affect the others. */
 static void env_apply_settings(struct env_build *t, uint32_t available)
 {
 	enum davy_backend backend = davy_policy_backend(t->e, available);
 	struct davy_knobs knobs;
 
 	davy_policy_limits(t->e, &t->facts, &knobs);
-	env_apply(t, (struct davy_engine_wish){ .backend = backend }, DAVY_POLICY_BACKENDS);
-	env_apply(t, (struct davy_engine_wish){ .knobs = { .ubatch = knobs.ubatch } },
+	env_apply(t, (struct davy_engine_override){ .backend = backend }, DAVY_POLICY_BACKENDS);
+	env_apply(t, (struct davy_engine_override){ .knobs = { .ubatch = knobs.ubatch } },
 		  DAVY_POLICY_UBATCH);
-	env_apply(t, (struct davy_engine_wish){ .knobs = { .parallel = knobs.parallel } },
+	env_apply(t, (struct davy_engine_override){ .knobs = { .parallel = knobs.parallel } },
 		  DAVY_POLICY_PARALLEL);
 	if (knobs.parallel)
 		t->facts.parallel =
 			knobs.parallel; /* an engine with a context per slot divides by the slots */
-	env_apply(t, (struct davy_engine_wish){ .knobs = { .context = knobs.context } },
+	env_apply(t, (struct davy_engine_override){ .knobs = { .context = knobs.context } },
 		  DAVY_POLICY_CONTEXT);
 	if (backend != DAVY_BACKEND_CPU)
 		env_apply(t,
-			  (struct davy_engine_wish){
+			  (struct davy_engine_override){
 				  .knobs = { .gpu_layers_off = knobs.gpu_layers_off } },
 			  DAVY_POLICY_GPU_LAYERS_OFF);
 }

@@ -295,7 +295,7 @@ static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit
 }
 
 /* 0: written or unchanged. -errno: not written; the reason was logged or is in "told.why". */
-static int write_wish(struct davy_service *u, struct davy_adopted_unit *of)
+static int write_override(struct davy_service *u, struct davy_adopted_unit *of)
 {
 	struct davy_adopted_unit wanted = *of;
 	int err;
@@ -355,7 +355,7 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 		return;
 	}
 	of->stopped = false;
-	err = write_wish(u, of);
+	err = write_override(u, of);
 	if (err)
 		act_unit_go_back(u, err, false);
 	else if (runs_anew(u, s))

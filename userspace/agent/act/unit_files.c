@@ -45,12 +45,13 @@ static int unit_files_say(int err, const char *path)
 int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit *wanted,
 			  struct davy_environment *e)
 {
-	const struct davy_engine_wish wish = { .backend = wanted->backend, .knobs = wanted->knobs };
+	const struct davy_engine_override override = { .backend = wanted->backend,
+						       .knobs = wanted->knobs };
 	struct davy_engine_facts facts;
 	struct davy_engine_look look;
 
 	memset(e, 0, sizeof(*e));
-	if (davy_engine_wish_empty(&wish))
+	if (davy_engine_override_empty(&override))
 		return 0;
 	if (!u->start) {
 		davy_log(
@@ -60,7 +61,7 @@ int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit
 	}
 	look = davy_process_start_look(u->start);
 	davy_engine_identify(&look, &facts);
-	return davy_engine_environment(&look, &facts, &wish, e);
+	return davy_engine_environment(&look, &facts, &override, e);
 }
 
 /* The settings of acts, before those of the rules. The caller frees it; NULL: out of memory. */

@@ -45,7 +45,7 @@ static void unit_watch_feed_workload(struct davy_service *u, enum davy_workload_
 static int keep_start(struct davy_service *u, uint32_t pid)
 {
 	const struct davy_adopted_unit *of = davy_unit_adopted(u);
-	struct davy_engine_wish wish = { 0 };
+	struct davy_engine_override override = { 0 };
 	struct davy_process_start *start;
 	struct davy_environment told;
 	struct davy_engine_facts facts;
@@ -53,15 +53,16 @@ static int keep_start(struct davy_service *u, uint32_t pid)
 	int err;
 
 	if (of)
-		wish = (struct davy_engine_wish){ .backend = of->backend, .knobs = of->knobs };
-	if (u->start && !davy_engine_wish_empty(&wish))
+		override =
+			(struct davy_engine_override){ .backend = of->backend, .knobs = of->knobs };
+	if (u->start && !davy_engine_override_empty(&override))
 		return 0; /* that start is closer to the unit's own settings */
 	err = davy_reader_start(u->agent, pid, &start);
 	if (err)
 		return err;
 	look = davy_process_start_look(start);
 	davy_engine_identify(&look, &facts);
-	davy_engine_environment(&look, &facts, &wish, &told);
+	davy_engine_environment(&look, &facts, &override, &told);
 	for (size_t i = 0; i < told.count; i++)
 		davy_process_start_unset(start, told.at[i].name);
 	davy_unit_files_unset(u->agent, u->name, start);
