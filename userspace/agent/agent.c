@@ -245,7 +245,7 @@ static int agent_open_all(struct davy_agent *a)
 	davy_agent_intents_open(a);
 	davy_agent_layer_open(a);
 	davy_policy_rules_open(a); /* after the layer was checked */
-	davy_agent_holds_open(a);
+	davy_agent_freezes_open(a);
 	davy_agent_counts_open(a);
 	davy_agent_gpus_open(a); /* before the agent's memory grows: this call forks */
 	davy_readers_open(a);
@@ -264,7 +264,7 @@ static int close_all(struct davy_agent *a)
 	davy_agent_counts_close(a);
 	davy_agent_tuning_close(a);
 	davy_links_close(a);
-	davy_agent_holds_close(a);
+	davy_agent_freezes_close(a);
 	davy_agent_intents_close(a);
 	davy_units_close(a);
 	davy_readers_close(a);

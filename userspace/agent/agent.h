@@ -17,7 +17,7 @@
 #include "agent/policy/agent_counts.h"
 #include "agent/sense/agent_dmem.h"
 #include "agent/sense/agent_gpus.h"
-#include "agent/act/holds.h"
+#include "agent/act/freezes.h"
 #include "agent/act/agent_intents.h"
 #include "agent/sense/kernel_log.h"
 #include "agent/sense/kfd.h"
@@ -183,7 +183,7 @@ struct davy_agent {
 	struct davy_kfd kfd;
 	struct davy_module_asked modules[DAVY_MODULES_ASKED];
 	struct davy_dmem dmem;
-	struct davy_holds holds;
+	struct davy_freezes freezes;
 	struct davy_standing standing;
 	struct davy_units *units; /* NULL: out of memory */
 	struct davy_kept_counts counts;

@@ -108,7 +108,7 @@ enum davy_engine davy_engine_of_comm(const char *comm);
 enum davy_engine davy_engine_of_library(const char *name);
 
 /*
- * The command line for an override. -EOPNOTSUPP if the engine does not support a part of it. Free the
+ * The command line for an override. -EOPNOTSUPP: the engine does not support a part of it. Free the
  * result with davy_args_done.
  */
 int davy_engine_command(const struct davy_engine_facts *facts, char *const argv[],

@@ -27,13 +27,13 @@ static const struct davy_act_row act_migrate_cpu = {
 };
 
 static const struct davy_act_row act_pause = {
-	.act = davy_agent_hold,
-	.undo = davy_agent_hold_undo,
+	.act = davy_agent_freeze,
+	.undo = davy_agent_freeze_undo,
 };
 
 static const struct davy_act_row act_throttle = {
-	.act = davy_agent_hold,
-	.undo = davy_agent_hold_undo,
+	.act = davy_agent_freeze,
+	.undo = davy_agent_freeze_undo,
 };
 
 static const struct davy_act_row act_shrink = {

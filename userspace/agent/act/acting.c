@@ -29,7 +29,7 @@ static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
 		return;
 	/* Otherwise other actions find the engine frozen, and SIGTERM stays pending. */
 	if (!freezes && !limits)
-		davy_agent_hold_drop(a, plan->workload);
+		davy_agent_freeze_drop(a, plan->workload);
 	if (unit && on_service && on_service(unit, plan))
 		return;
 	if (on_process)
@@ -71,9 +71,9 @@ json_t *davy_agent_release_all(struct davy_agent *a)
 
 	undone.undone += davy_units_uncap(a);
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
-		if (!a->holds.held[i].id)
+		if (!a->freezes.frozen[i].id)
 			continue;
-		davy_agent_hold_drop(a, a->holds.held[i].workload);
+		davy_agent_freeze_drop(a, a->freezes.frozen[i].workload);
 		undone.undone++;
 	}
 	return json_pack("{s:s, s:i, s:i}", "op", "released", "undone", (int)undone.undone,

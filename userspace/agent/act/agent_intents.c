@@ -173,7 +173,7 @@ static void look_at_freezer(struct davy_intent *intent)
 }
 
 /* When a freeze is renewed, the state before it is that of the first freeze. */
-static const struct davy_intent *standing_hold(const struct davy_agent *a, uint32_t workload)
+static const struct davy_intent *standing_freeze(const struct davy_agent *a, uint32_t workload)
 {
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
 		if (davy_action_freezes(a->standing.open[i].action) &&
@@ -184,7 +184,7 @@ static const struct davy_intent *standing_hold(const struct davy_agent *a, uint3
 
 static void describe(struct davy_agent *a, const struct davy_plan *plan, struct davy_intent *intent)
 {
-	const struct davy_intent *before = standing_hold(a, plan->workload);
+	const struct davy_intent *before = standing_freeze(a, plan->workload);
 	struct davy_place where;
 	char because[DAVY_PLAN_TEXT_SIZE];
 
@@ -267,15 +267,15 @@ static bool renewed(const struct davy_agent *a, const struct davy_intent *intent
 static bool ends(const struct davy_agent *a, const struct davy_intent *intent,
 		 const struct davy_ev_act *act)
 {
-	bool hold = davy_action_freezes(intent->action), same_plan = intent->plan == act->plan;
+	bool freeze = davy_action_freezes(intent->action), same_plan = intent->plan == act->plan;
 
 	if (intent->file[0] || intent->workload != act->workload)
 		return false;
 	if (act->stage == DAVY_ACT_SERVING || act->stage == DAVY_ACT_FAILED)
 		return same_plan;
 	if (act->stage == DAVY_ACT_RELEASED)
-		return same_plan || (hold && act->plan != a->standing.value_undo);
-	return act->stage == DAVY_ACT_HELD && ((!hold && same_plan) || renewed(a, intent, act));
+		return same_plan || (freeze && act->plan != a->standing.value_undo);
+	return act->stage == DAVY_ACT_HELD && ((!freeze && same_plan) || renewed(a, intent, act));
 }
 
 void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act)

@@ -48,16 +48,16 @@ static json_t *sensors(const struct davy_agent *a)
 
 static json_t *process(const struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct davy_held *held = davy_agent_held(a, t->told.workload);
+	const struct davy_frozen *frozen = davy_agent_frozen(a, t->told.workload);
 	json_t *o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
 			      t->cxx_attached, "graphs_seen", t->ggml_attached);
 
 	if (a->bpf && davy_bpf_probe_lost(a->bpf, t->pid))
 		json_object_set_new(o, "probes_lost", json_true());
 	json_object_update_missing_new(o, davy_process_json(&t->told));
-	if (held)
+	if (frozen)
 		json_object_set_new(o, "runs_permille",
-				    json_integer((json_int_t)held->order.on_permille));
+				    json_integer((json_int_t)frozen->order.on_permille));
 	return o;
 }
 

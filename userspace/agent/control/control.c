@@ -352,7 +352,7 @@ void davy_control_gone(struct davy_link *link)
 {
 	if (!link->workload)
 		return;
-	davy_agent_hold_drop(link->agent, link->workload);
+	davy_agent_freeze_drop(link->agent, link->workload);
 	davy_agent_caps_drop(link->agent, link->workload);
 	control_feed_workload(link, DAVY_WORKLOAD_GONE);
 	davy_groups_left(link->agent, link);

@@ -14,7 +14,7 @@
 #include "agent/act/units.h"
 
 /* The process must be the one of the decision. Its cgroup is used if the process is in it. */
-static int find_target(struct davy_agent *a, const struct davy_plan *plan, struct davy_held *h)
+static int find_target(struct davy_agent *a, const struct davy_plan *plan, struct davy_frozen *h)
 {
 	struct davy_place place;
 	char cgroup[DAVY_CGROUP_LEN];
@@ -33,20 +33,20 @@ static int find_target(struct davy_agent *a, const struct davy_plan *plan, struc
 	return 0;
 }
 
-static int send_order(struct davy_agent *a, struct davy_held *h)
+static int send_order(struct davy_agent *a, struct davy_frozen *h)
 {
 	h->order.op = DAVY_GUARD_HOLD;
 	h->order.id = h->id;
 	h->order.plan = h->plan;
 	h->order.pid = h->pid;
 	h->order.start_ticks = h->start_ticks;
-	return davy_guard_send(&a->holds.guard, &h->order, h->dir_fd);
+	return davy_guard_send(&a->freezes.guard, &h->order, h->dir_fd);
 }
 
-static void act_hold_release(struct davy_agent *a, const struct davy_held *h)
+static void act_freeze_release(struct davy_agent *a, const struct davy_frozen *h)
 {
 	const struct davy_guard_order order = { .op = DAVY_GUARD_RELEASE, .id = h->id };
-	int err = davy_guard_send(&a->holds.guard, &order, -1);
+	int err = davy_guard_send(&a->freezes.guard, &order, -1);
 
 	if (err)
 		davy_log("guard: cannot send the order to release workload %u (%s); the guard "
@@ -54,16 +54,16 @@ static void act_hold_release(struct davy_agent *a, const struct davy_held *h)
 			 h->workload, strerror(-err));
 }
 
-static bool same_target(const struct davy_held *a, const struct davy_held *b)
+static bool same_target(const struct davy_frozen *a, const struct davy_frozen *b)
 {
 	return a->pid == b->pid && a->start_ticks == b->start_ticks &&
 	       (a->dir_fd < 0) == (b->dir_fd < 0);
 }
 
 /* The entry for the plan: that of the freeze which it renews, or an empty one. */
-static struct davy_held *act_hold_place_for(struct davy_agent *a, struct davy_held *target)
+static struct davy_frozen *act_freeze_place_for(struct davy_agent *a, struct davy_frozen *target)
 {
-	struct davy_held *h = davy_holds_of(a, target->workload);
+	struct davy_frozen *h = davy_freezes_of(a, target->workload);
 
 	if (h && same_target(h, target)) {
 		target->id = h->id;
@@ -71,16 +71,16 @@ static struct davy_held *act_hold_place_for(struct davy_agent *a, struct davy_he
 	}
 	if (h) { /* its process was replaced */
 		h->plan = h->undo_plan = 0;
-		act_hold_release(a, h);
+		act_freeze_release(a, h);
 	}
-	target->id = ++a->holds.id_count;
-	return davy_holds_find(a, 0);
+	target->id = ++a->freezes.id_count;
+	return davy_freezes_find(a, 0);
 }
 
-void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
+void davy_agent_freeze(struct davy_agent *a, const struct davy_plan *plan)
 {
-	struct davy_held target = { .workload = plan->workload, .plan = plan->id, .dir_fd = -1 };
-	struct davy_held *h = NULL;
+	struct davy_frozen target = { .workload = plan->workload, .plan = plan->id, .dir_fd = -1 };
+	struct davy_frozen *h = NULL;
 	int err = find_target(a, plan, &target);
 
 	target.order.lease_ns = plan->lease_ns;
@@ -89,13 +89,13 @@ void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
 	if (!err && plan->action == DAVY_ACTION_THROTTLE && !plan->on_permille)
 		err = -EINVAL; /* would never run */
 	if (!err) {
-		h = act_hold_place_for(a, &target);
+		h = act_freeze_place_for(a, &target);
 		err = h ? 0 : -ENOSPC;
 	}
 	if (!err)
 		err = send_order(a, &target);
 	if (err) {
-		davy_holds_end(a, &target, DAVY_ACT_FAILED, err);
+		davy_freezes_end(a, &target, DAVY_ACT_FAILED, err);
 		return;
 	}
 	if (h->dir_fd >= 0)
@@ -103,28 +103,28 @@ void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
 	*h = target;
 }
 
-void davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan)
+void davy_agent_freeze_undo(struct davy_agent *a, const struct davy_plan *plan)
 {
-	struct davy_held *h = davy_holds_of(a, plan->workload);
+	struct davy_frozen *h = davy_freezes_of(a, plan->workload);
 
 	if (h) {
 		h->undo_plan = plan->id;
-		act_hold_release(a, h);
+		act_freeze_release(a, h);
 	} else { /* it has already ended */
 		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_RELEASED, 0, 0);
 	}
 }
 
-void davy_agent_hold_drop(struct davy_agent *a, uint32_t workload)
+void davy_agent_freeze_drop(struct davy_agent *a, uint32_t workload)
 {
-	const struct davy_held *h = davy_holds_of(a, workload);
+	const struct davy_frozen *h = davy_freezes_of(a, workload);
 
 	if (h)
-		act_hold_release(a, h);
+		act_freeze_release(a, h);
 }
 
 /* For a cgroup that was removed, or that has no freezer. */
-static bool tries_the_tree(struct davy_agent *a, struct davy_held *h, int result)
+static bool tries_the_tree(struct davy_agent *a, struct davy_frozen *h, int result)
 {
 	if (h->dir_fd < 0 || (result != -ENOENT && result != -ENODEV && result != -ENOTSUP))
 		return false;
@@ -133,11 +133,11 @@ static bool tries_the_tree(struct davy_agent *a, struct davy_held *h, int result
 	return !send_order(a, h);
 }
 
-void davy_holds_answer(struct davy_agent *a, const struct davy_guard_answer *said)
+void davy_freezes_answer(struct davy_agent *a, const struct davy_guard_answer *said)
 {
-	struct davy_held *h = said->id ? davy_holds_find(a, said->id) : NULL;
+	struct davy_frozen *h = said->id ? davy_freezes_find(a, said->id) : NULL;
 
-	a->holds.start_count = 0;
+	a->freezes.start_count = 0;
 	if (!h || (said->stage == DAVY_GUARD_FAILED && tries_the_tree(a, h, said->result)))
 		return;
 	if (said->stage == DAVY_GUARD_HELD) {
@@ -151,9 +151,10 @@ void davy_holds_answer(struct davy_agent *a, const struct davy_guard_answer *sai
 							  : "is no longer frozen",
 			 davy_error_text(said->result));
 	if (said->stage == DAVY_GUARD_FAILED)
-		act_hold_release(a, h); /* after a failed renewal the old terms may still apply */
+		act_freeze_release(a, h); /* after a failed renewal the old terms may still apply */
 	if (said->stage == DAVY_GUARD_FAILED && !h->undo_plan)
-		davy_holds_end(a, h, DAVY_ACT_FAILED, said->result);
+		davy_freezes_end(a, h, DAVY_ACT_FAILED, said->result);
 	else
-		davy_holds_end(a, h, DAVY_ACT_RELEASED, said->result == -ETIME ? 0 : said->result);
+		davy_freezes_end(a, h, DAVY_ACT_RELEASED,
+				 said->result == -ETIME ? 0 : said->result);
 }

@@ -15,29 +15,29 @@
 #define AGAIN_US     200000 /* the standby of the guard also needs time to end */
 #define AGAIN_MAX_US 10000000
 
-struct davy_held *davy_holds_find(struct davy_agent *a, uint32_t id)
+struct davy_frozen *davy_freezes_find(struct davy_agent *a, uint32_t id)
 {
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-		if (a->holds.held[i].id == id)
-			return &a->holds.held[i];
+		if (a->freezes.frozen[i].id == id)
+			return &a->freezes.frozen[i];
 	return NULL;
 }
 
-const struct davy_held *davy_agent_held(const struct davy_agent *a, uint32_t workload)
+const struct davy_frozen *davy_agent_frozen(const struct davy_agent *a, uint32_t workload)
 {
 	for (size_t i = 0; workload && i < DAVY_GUARD_HOLDS; i++)
-		if (a->holds.held[i].id && a->holds.held[i].workload == workload &&
-		    a->holds.held[i].plan)
-			return &a->holds.held[i];
+		if (a->freezes.frozen[i].id && a->freezes.frozen[i].workload == workload &&
+		    a->freezes.frozen[i].plan)
+			return &a->freezes.frozen[i];
 	return NULL;
 }
 
-struct davy_held *davy_holds_of(struct davy_agent *a, uint32_t workload)
+struct davy_frozen *davy_freezes_of(struct davy_agent *a, uint32_t workload)
 {
-	return (struct davy_held *)davy_agent_held(a, workload);
+	return (struct davy_frozen *)davy_agent_frozen(a, workload);
 }
 
-static void holds_forget(struct davy_held *h)
+static void freezes_forget(struct davy_frozen *h)
 {
 	if (h->dir_fd >= 0)
 		close(h->dir_fd);
@@ -45,12 +45,12 @@ static void holds_forget(struct davy_held *h)
 	h->dir_fd = -1;
 }
 
-void davy_holds_end(struct davy_agent *a, struct davy_held *h, enum davy_act_stage stage,
-		    int result)
+void davy_freezes_end(struct davy_agent *a, struct davy_frozen *h, enum davy_act_stage stage,
+		      int result)
 {
 	uint32_t plan = h->undo_plan ? h->undo_plan : h->plan, workload = h->workload;
 
-	holds_forget(h); /* first: the event below may cause another freeze */
+	freezes_forget(h); /* first: the event below may cause another freeze */
 	if (plan)
 		davy_agent_acted(a, plan, workload, stage, 0, result);
 }
@@ -63,15 +63,15 @@ static int on_answers(sd_event_source *source, int fd, uint32_t events, void *ar
 
 	(void)fd;
 	(void)events;
-	while (!(err = davy_guard_receive(&a->holds.guard, &said)))
-		davy_holds_answer(a, &said);
+	while (!(err = davy_guard_receive(&a->freezes.guard, &said)))
+		davy_freezes_answer(a, &said);
 	if (err != -EAGAIN) /* the pidfd reports the reason */
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	return 0;
 }
 
 /* The standby of the guard has done so, unless it was killed too. */
-static void holds_let_go(struct davy_held *h)
+static void freezes_thaw(struct davy_frozen *h)
 {
 	struct davy_tree tree;
 
@@ -86,30 +86,30 @@ static void holds_let_go(struct davy_held *h)
 	davy_tree_close(&tree);
 }
 
-static void close_guard(struct davy_holds *holds)
+static void close_guard(struct davy_freezes *freezes)
 {
-	holds->answers = sd_event_source_disable_unref(holds->answers);
-	holds->death = sd_event_source_disable_unref(holds->death);
-	davy_guard_stop(&holds->guard);
+	freezes->answers = sd_event_source_disable_unref(freezes->answers);
+	freezes->death = sd_event_source_disable_unref(freezes->death);
+	davy_guard_stop(&freezes->guard);
 }
 
-static void holds_start(struct davy_agent *a);
+static void freezes_start(struct davy_agent *a);
 
 static int on_again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	(void)source;
 	(void)usec;
-	holds_start(arg);
+	freezes_start(arg);
 	return 0;
 }
 
 static void start_later(struct davy_agent *a)
 {
-	uint64_t us = AGAIN_US << (a->holds.start_count < 6 ? a->holds.start_count : 6);
+	uint64_t us = AGAIN_US << (a->freezes.start_count < 6 ? a->freezes.start_count : 6);
 
-	a->holds.start_count++;
-	a->holds.again = sd_event_source_disable_unref(a->holds.again);
-	sd_event_add_time_relative(a->loop, &a->holds.again, CLOCK_MONOTONIC,
+	a->freezes.start_count++;
+	a->freezes.again = sd_event_source_disable_unref(a->freezes.again);
+	sd_event_add_time_relative(a->loop, &a->freezes.again, CLOCK_MONOTONIC,
 				   us < AGAIN_MAX_US ? us : AGAIN_MAX_US, 0, on_again, a);
 }
 
@@ -117,57 +117,57 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_agent *a = arg;
 
-	on_answers(a->holds.answers, fd, events, a); /* replies from before its death */
+	on_answers(a->freezes.answers, fd, events, a); /* replies from before its death */
 	(void)source;
-	close_guard(&a->holds);
+	close_guard(&a->freezes);
 	davy_log(
 		"guard: it was killed; its freezes have ended, and the agent starts another guard");
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
-		struct davy_held *h = &a->holds.held[i];
+		struct davy_frozen *h = &a->freezes.frozen[i];
 
 		if (!h->id)
 			continue;
-		holds_let_go(h);
-		davy_holds_end(a, h, DAVY_ACT_RELEASED, h->undo_plan ? 0 : -ECHILD);
+		freezes_thaw(h);
+		davy_freezes_end(a, h, DAVY_ACT_RELEASED, h->undo_plan ? 0 : -ECHILD);
 	}
 	start_later(a);
 	return 0;
 }
 
-static void holds_start(struct davy_agent *a)
+static void freezes_start(struct davy_agent *a)
 {
-	struct davy_holds *holds = &a->holds;
+	struct davy_freezes *freezes = &a->freezes;
 	char program[PATH_MAX];
 	int err = davy_program_path(DAVY_GUARD_PROGRAM, program, sizeof(program));
 
 	if (!err)
-		err = davy_guard_start(&holds->guard, program);
+		err = davy_guard_start(&freezes->guard, program);
 	if (!err)
-		err = davy_watch_copy(a->loop, &holds->answers, holds->guard.fd, on_answers, a);
+		err = davy_watch_copy(a->loop, &freezes->answers, freezes->guard.fd, on_answers, a);
 	if (err >= 0)
-		err = davy_watch_copy(a->loop, &holds->death, holds->guard.pidfd, on_death, a);
+		err = davy_watch_copy(a->loop, &freezes->death, freezes->guard.pidfd, on_death, a);
 	if (err >= 0)
 		return;
-	close_guard(holds);
-	if (!holds->start_count)
+	close_guard(freezes);
+	if (!freezes->start_count)
 		davy_log("guard: cannot start '%s': %s; pause and throttle do not work, "
 			 "the agent tries again",
 			 program, strerror(-err));
 	start_later(a);
 }
 
-void davy_agent_holds_open(struct davy_agent *a)
+void davy_agent_freezes_open(struct davy_agent *a)
 {
-	a->holds.guard = (struct davy_guard){ -1, -1, 0 };
+	a->freezes.guard = (struct davy_guard){ -1, -1, 0 };
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-		a->holds.held[i].dir_fd = -1;
-	holds_start(a);
+		a->freezes.frozen[i].dir_fd = -1;
+	freezes_start(a);
 }
 
-void davy_agent_holds_close(struct davy_agent *a)
+void davy_agent_freezes_close(struct davy_agent *a)
 {
-	close_guard(&a->holds);
-	sd_event_source_disable_unref(a->holds.again);
+	close_guard(&a->freezes);
+	sd_event_source_disable_unref(a->freezes.again);
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-		holds_forget(&a->holds.held[i]);
+		freezes_forget(&a->freezes.frozen[i]);
 }
