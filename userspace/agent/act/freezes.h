@@ -49,7 +49,7 @@ void davy_agent_freeze_undo(struct davy_agent *a, const struct davy_plan *plan);
  */
 void davy_agent_freeze_drop(struct davy_agent *a, uint32_t workload);
 
-/* freezes.c for act_freeze.c: the entry with that id (0: an empty one), or of a workload; or NULL. */
+/* freezes.c for act_freeze.c: the entry with that id (0: an empty one) or workload; NULL: none. */
 struct davy_frozen *davy_freezes_find(struct davy_agent *a, uint32_t id);
 struct davy_frozen *davy_freezes_of(struct davy_agent *a, uint32_t workload);
 /* Reports how the plan ended, and empties the entry. */
