@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history.h"
 
+#include "report/plan_text.h"
+
 static uint32_t replaced(uint32_t plan, uint32_t pid, enum davy_backend backend)
 {
 	act(plan, DAVY_ACT_STOPPED, 0, 0);
@@ -59,6 +61,15 @@ static void somebody_elses_engine_is_only_reported(void **state)
 			 DAVY_REFUSED_NOT_ADOPTED);
 }
 
+static void assert_says(const struct davy_plan *plan, const char *words)
+{
+	char text[DAVY_PLAN_TEXT_SIZE];
+
+	davy_plan_text(plan, text, sizeof(text));
+	if (!strstr(text, words))
+		fail_msg("'%s' is not in '%s'", words, text);
+}
+
 static void crashes_on_the_cpu_back_off_and_double(void **state)
 {
 	const struct davy_plan *plan;
@@ -80,6 +91,7 @@ static void crashes_on_the_cpu_back_off_and_double(void **state)
 		pass(wait_ms * MS + 100 * MS);
 		plan = last_action(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH);
 		assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+		assert_says(plan, "because runner_crash: ended by SIGSEGV;");
 		pid = replaced(plan->id, 60 + (uint32_t)i, DAVY_BACKEND_CPU);
 	}
 }
@@ -130,29 +142,61 @@ static void a_failed_restart_goes_one_rung_up(void **state)
 	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	act(plan->id, DAVY_ACT_FAILED, 0, -5);
 	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -5);
+	assert_says(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH),
+		    "restart failed (Input/output error)");
 	pass(2 * S);
 	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
+	assert_says(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH),
+		    "because runner_crash: ended by SIGSEGV;");
 }
 
-static void a_replacement_that_dies_ends_the_act_at_once(void **state)
+/* The agent knows only that it ended: the status is in the exit event. */
+static void a_failed_restart_is_told_without_a_status(void **state)
 {
 	const struct davy_plan *plan;
 
 	(void)state;
 	served_engine();
 	plan = crash(50);
-	assert_int_equal(plan->action, DAVY_ACTION_RESTART);
 	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
-	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
-	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
-	act(plan->id, DAVY_ACT_STARTED, 51, 0);
-	ends(51, 11);
-	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -10);
-	assert_true(davy_core_workload_busy(&core, 1));
-	pass(2 * S);
-	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
-			 DAVY_VERDICT_GO);
+	act(plan->id, DAVY_ACT_FAILED, 0, -10);
+	assert_says(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH),
+		    "restart failed (its process ended):");
+}
+
+static void a_replacement_that_dies_ends_the_act_at_once(void **state)
+{
+	static const struct {
+		int status;
+		const char *words;
+	} ends_as[] = {
+		{ 11, "restart failed (its process ended by SIGSEGV):" },
+		{ 6 | 0x80, "restart failed (its process ended by SIGABRT):" },
+		{ 2 << 8, "restart failed (its process exited with 2):" },
+		{ 0, "restart failed (its process exited with 0):" },
+	};
+	const struct davy_plan *plan;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends_as) / sizeof(ends_as[0]); i++) {
+		served_engine();
+		plan = crash(50);
+		assert_int_equal(plan->action, DAVY_ACTION_RESTART);
+		act(plan->id, DAVY_ACT_STOPPED, 0, 0);
+		workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
+		process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+		act(plan->id, DAVY_ACT_STARTED, 51, 0);
+		ends(51, ends_as[i].status);
+		plan = last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH);
+		assert_int_equal(plan->result, -10);
+		assert_says(plan, ends_as[i].words);
+		assert_true(davy_core_workload_busy(&core, 1));
+		pass(2 * S);
+		plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+		assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+		assert_says(plan, "because runner_crash: ended by SIGSEGV;");
+	}
 }
 
 static void an_act_without_end_times_out(void **state)
@@ -233,6 +277,7 @@ int main(void)
 		cmocka_unit_test(the_hourly_budget_ends_a_crash_loop),
 		cmocka_unit_test(our_own_stop_is_no_crash),
 		cmocka_unit_test(a_failed_restart_goes_one_rung_up),
+		cmocka_unit_test(a_failed_restart_is_told_without_a_status),
 		cmocka_unit_test(a_replacement_that_dies_ends_the_act_at_once),
 		cmocka_unit_test(an_act_without_end_times_out),
 		cmocka_unit_test(an_outcome_tells_the_times),

@@ -6,7 +6,7 @@
 #include "lib/message.h"
 #include "lib/number.h"
 #include "lib/options.h"
-#include "lib/text.h"
+#include "report/plan_text.h"
 #include "store/config_value.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
@@ -157,7 +157,7 @@ static int act_print(json_t *answer, const struct act_options *o)
 		printf("%s\n", davy_message_text(answer, "text"));
 		if (go && !o->dry_run)
 			printf("%s%s%s\n", failed ? "it failed" : "it is done", result ? ": " : "",
-			       result ? davy_error_text(result) : "");
+			       result ? davy_act_error_text(result) : "");
 	}
 	if (refused || (!go && !o->dry_run))
 		return DAVY_EXIT_NOT_PERMITTED;

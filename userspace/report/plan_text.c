@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/plan_text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "lib/text.h"
 
@@ -21,7 +23,10 @@ static void who(const struct davy_plan *p, bool where, char *buf, size_t size)
 		snprintf(buf, size, "%s", device[0] ? device : "host");
 		return;
 	}
-	used = (size_t)snprintf(buf, size, "%s[%u]", comm, p->pid);
+	if (p->pid)
+		used = (size_t)snprintf(buf, size, "%s[%u]", comm, p->pid);
+	else /* named by a line of the kernel's log, and gone */
+		used = (size_t)snprintf(buf, size, "%s", comm);
 	if (where && device[0] && used < size)
 		used += (size_t)snprintf(buf + used, size - used, " on %s", device);
 	if (p->engine != DAVY_ENGINE_NONE && used < size)
@@ -68,13 +73,34 @@ static void breaker_text(const struct davy_plan *p, const char *reason, char *bu
 								    : "");
 }
 
+const char *davy_act_error_text(int result)
+{
+	return result == -ECHILD ? "its process ended" : davy_error_text(result);
+}
+
+/* The exit event says how the process of a failed action ended; the agent's report does not. */
+static void outcome_error(const struct davy_plan *p, char *buf, size_t size)
+{
+	int status = (int)p->observed;
+
+	if (p->result != -ECHILD || p->unit != DAVY_UNIT_STATUS)
+		snprintf(buf, size, "%s", davy_act_error_text(p->result));
+	else if (WIFSIGNALED(status))
+		snprintf(buf, size, "its process ended by SIG%s",
+			 sigabbrev_np(WTERMSIG(status)) ?: "?");
+	else
+		snprintf(buf, size, "its process exited with %d", WEXITSTATUS(status));
+}
+
 static void outcome_text(const struct davy_plan *p, const char *subject, char *buf, size_t size)
 {
 	uint64_t stop_ms = ms_between(p->first_sign_ns, p->stopped_ns);
+	char error[80];
 
+	outcome_error(p, error, sizeof(error));
 	if (p->result)
 		snprintf(buf, size, "outcome  %s failed (%s): %s", davy_action_name(p->action),
-			 davy_error_text(p->result), subject);
+			 error, subject);
 	else if (p->action != DAVY_ACTION_RESTART && p->action != DAVY_ACTION_MIGRATE_CPU)
 		snprintf(buf, size, "outcome  %s done: %s; %" PRIu64 " ms after the first sign",
 			 davy_action_name(p->action), subject,

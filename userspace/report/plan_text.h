@@ -13,6 +13,9 @@
 /* One line without newline, safe for a terminal; cut if it does not fit. */
 void davy_plan_text(const struct davy_plan *plan, char *buf, size_t size);
 
+/* Why an action failed. ECHILD: the process ended before the action was complete. */
+const char *davy_act_error_text(int result);
+
 /* One JSON object without newline; malloc'ed, NULL: out of memory. */
 char *davy_plan_json(const struct davy_plan *plan);
 

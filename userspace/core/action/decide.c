@@ -10,7 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define SMALLER_TRIES 2 /* consecutive, before the device counts as bad */
+#define ENDED	      (-10) /* ECHILD, the same number wherever it is replayed */
+#define SMALLER_TRIES 2	    /* consecutive, before the device counts as bad */
 /* A freeze takes milliseconds, or fails. */
 #define FREEZE_ANSWER_NS (5 * DAVY_NS_PER_S)
 
@@ -147,6 +148,8 @@ void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 		plan.until_ns = until_ns;
 	if (w) {
 		w->decided_ns = s->now_ns;
+		if (note->unit == DAVY_UNIT_STATUS)
+			w->crash_status = (int32_t)note->observed;
 		davy_effects_troubled(s, w);
 	}
 	if (w && w->port)
@@ -172,7 +175,20 @@ struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *
 	memcpy(plan.model, w->model, sizeof(plan.model));
 	if (w->first_sign_ns)
 		plan.first_sign_ns = w->first_sign_ns;
+	if (hazard == DAVY_HZ_RUNNER_CRASH && w->crash_status) {
+		plan.unit = DAVY_UNIT_STATUS;
+		plan.observed = (uint32_t)w->crash_status;
+	}
 	return plan;
+}
+
+/* The exit event says how the new process ended; from the agent's report it is not known. */
+static void decide_say_end(const struct davy_step *s, struct davy_plan *plan)
+{
+	bool known = s->ev->kind == DAVY_EV_PROCESS_EXIT;
+
+	plan->unit = known ? DAVY_UNIT_STATUS : DAVY_UNIT_COUNT;
+	plan->observed = known ? (uint32_t)s->ev->process_exit.status : 0;
 }
 
 static void say_outcome(struct davy_step *s, const struct davy_workload *w, int32_t result)
@@ -184,6 +200,8 @@ static void say_outcome(struct davy_step *s, const struct davy_workload *w, int3
 	if (plan.tuning.why && !plan.backend) /* the new process has not used one yet */
 		plan.backend = w->act_to ? w->act_to : w->act_from;
 	plan.result = result;
+	if (result == ENDED)
+		decide_say_end(s, &plan);
 	plan.stopped_ns = w->stopped_ns;
 	davy_emit(s, &plan);
 }
@@ -254,7 +272,7 @@ void davy_decide_exit(struct davy_step *s)
 		struct davy_workload *w = &s->core->world.workloads[i];
 
 		if (w->act_plan && w->act_started && w->pid == s->ev->pid)
-			outcome(s, w, -10 /* ECHILD */);
+			outcome(s, w, ENDED);
 	}
 }
 

@@ -108,7 +108,9 @@ static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c
 
 	if (found)
 		c->say(c, "its start ");
-	if (sig)
+	if (p->unit != DAVY_UNIT_STATUS)
+		c->say(c, "its process ended");
+	else if (sig)
 		c->say(c, "ended by SIG%s", c->signal(sig));
 	else
 		c->say(c, "exited with %d", (status >> 8) & 0xff);

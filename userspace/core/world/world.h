@@ -134,6 +134,7 @@ struct davy_workload {
 	char act_device[DAVY_DEVICE_LEN]; /* device before the action */
 	uint64_t act_lease_ns;
 	uint64_t act_until_ns;
+	int32_t crash_status;  /* how its process ended at the last crash, as from wait(2) */
 	uint32_t ubatch_floor; /* administrator's minimum; 0: the host's */
 	uint32_t lost_depth;   /* context depth at the last device loss */
 	uint32_t lost_count;   /* smaller settings tried since it last exceeded that depth */
