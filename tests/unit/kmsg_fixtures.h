@@ -295,6 +295,18 @@ static const struct {
 	{ DAVY_LOG_GSP_DEAD, N "GSP RM heartbeat timed out" },
 	{ DAVY_LOG_GSP_DEAD,
 	  N "kgspX: Timeout after 45s of waiting for RPC response from GPU0 GSP!" },
+	{ DAVY_LOG_GSP_DEAD,
+	  N "_kgspLogRpcSanityCheckFailure: GPU0 sanity check failed 0xf waiting for RPC response "
+	    "from GSP. Expected function 76 (GSP_RM_CONTROL) sequence 9 (0x20800a4c 0x4)." },
+	{ DAVY_LOG_OFF_THE_BUS,
+	  N "The NVIDIA GPU 0000:65:00.0 (PCI ID: 10de:2330) installed in this "
+	    "system has NVRM: fallen off the bus and is not responding to "
+	    "commands." },
+	{ DAVY_LOG_OFF_THE_BUS, N "fallen off the bus and is not responding to commands." },
+	{ DAVY_LOG_NV_LOCKED, N "krcWatchdog_IMPL: RC watchdog: GPU is probably locked!  Notify "
+				"Timeout Seconds: 7" },
+	{ DAVY_LOG_NV_MAP_FAILED,
+	  "Cannot map memory with base addr 0x7d523e000000 and size of 0x8700c pages" },
 	{ DAVY_LOG_OFF_THE_BUS, N "GPU at PCI:0000:65:00: GPU-0a1b has fallen off the bus." },
 	{ DAVY_LOG_OFF_THE_BUS, N "GPU 0000:65:00.0: GPU has fallen off the bus." },
 	{ DAVY_LOG_OFF_THE_BUS, N "The NVIDIA GPU has fallen off the bus and" },

@@ -174,8 +174,8 @@ static void pci_addresses_are_told_in_one_form(void **state)
 /* clang-format off */
 static const struct davy_kmsg_group *const groups[] = {
 	&davy_kmsg_amdgpu, &davy_kmsg_kfd, &davy_kmsg_i915, &davy_kmsg_xe, &davy_kmsg_xe_short,
-	&davy_kmsg_drm, &davy_kmsg_nvidia, &davy_kmsg_nvidia_quoted, &davy_kmsg_host,
-	&davy_kmsg_named,
+	&davy_kmsg_drm, &davy_kmsg_nvidia, &davy_kmsg_nvidia_bare, &davy_kmsg_nvidia_quoted,
+	&davy_kmsg_host, &davy_kmsg_named,
 };
 /* clang-format on */
 _Static_assert(sizeof(groups) / sizeof(groups[0]) == DAVY_KMSG_GROUPS, "a group has no fixtures");
@@ -452,13 +452,25 @@ static void a_fault_of_nobody_after_a_reset_has_begun_is_an_echo(void **state)
 		"[100.5] " AMD "[gfxhub] page fault (src_id:0 ring:40 vmid:0 pasid:0)",
 		"[101.0] " AMD "GPU reset begin!",
 		"[102.0] " AMD "[gfxhub] page fault (src_id:0 ring:40 vmid:8 pasid:32777)",
-		"[300.0] " AMD "[gfxhub] page fault (src_id:0 ring:40 vmid:0 pasid:0)",
+		"[300.0] " AMD "[gfxhub] page fault (src_id:0 ring:40 vmid:0 pasid:0, for process  "
+		"pid 0 thread  pid 0)",
+		"[300.0] " AMD "  in page starting at address 0x1000 from client 10",
+		"[300.0] " AMD " in process  pid 0 thread  pid 0)",
 	};
 
 	(void)state;
 	assert_int_equal(READ(after), 2);
 	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_GPU_RESET);
 	assert_int_equal(READ(before), 4);
+	for (size_t i = 0; i < 4; i += 3) { /* outside a reset: the driver's own traffic */
+		assert_int_equal(told[i].kind, DAVY_LOG_DRIVER_FAULT);
+		assert_int_equal(told[i].role, DAVY_PART_PRECURSOR);
+		assert_int_equal(told[i].weight, 1);
+		assert_int_equal(told[i].pid, 0);
+		assert_string_equal(told[i].comm, "");
+	}
+	assert_int_equal(told[2].role, DAVY_PART_FAILURE);
+	assert_true(told[3].addr == 0x1000);
 }
 
 static void what_a_reset_drags_along_is_its_aftermath(void **state)

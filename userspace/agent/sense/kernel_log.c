@@ -31,8 +31,8 @@ static void compare_clocks(struct davy_kernel_log *log)
 	log->offset_known = true;
 }
 
-/* The comm in a line is that of its time: the pid may have been reused. */
-static uint32_t named_process(const struct davy_log_event *line)
+/* The process that a line names, if the pid is still its own. */
+static uint32_t kernel_log_process_of(const struct davy_log_event *line)
 {
 	uint32_t pid = line->pid ? davy_process_of_thread(line->pid) : 0;
 	char path[PATH_MAX], comm[DAVY_COMM_LEN + 1] = "";
@@ -51,10 +51,25 @@ static uint32_t named_process(const struct davy_log_event *line)
 	}
 }
 
+static void kernel_log_on_named(void *arg, struct davy_log_event *line)
+{
+	(void)arg;
+	line->process = kernel_log_process_of(line);
+	line->start_ticks = line->process ? davy_process_start(line->process) : 0;
+}
+
+/* The process may have ended since the line arrived: keep its pid unless another one has it. */
+static uint32_t kernel_log_culprit(const struct davy_log_event *line)
+{
+	uint64_t start = line->process ? davy_process_start(line->process) : 0;
+
+	return !start || start == line->start_ticks ? line->process : 0;
+}
+
 static struct davy_event event_of(const struct davy_kernel_log *log,
 				  const struct davy_log_event *line)
 {
-	struct davy_event ev = davy_agent_event(DAVY_EV_LOG, named_process(line));
+	struct davy_event ev = davy_agent_event(DAVY_EV_LOG, kernel_log_culprit(line));
 	uint64_t at_ns = line->at_ns + log->offset_ns;
 
 	if (line->clock == DAVY_KMSG_PRINTK && log->offset_known && at_ns < ev.at_ns)
@@ -172,7 +187,8 @@ static int kernel_log_on_readable(sd_event_source *source, int fd, uint32_t even
 
 void davy_agent_kernel_log_open(struct davy_agent *a)
 {
-	struct davy_kmsg_sinks sinks = { kernel_log_on_line, kernel_log_on_lost, a };
+	struct davy_kmsg_sinks sinks = { kernel_log_on_line, kernel_log_on_named,
+					 kernel_log_on_lost, a };
 	struct davy_kernel_log *log = &a->kernel_log;
 	char path[PATH_MAX];
 	int err = davy_root_path(path, sizeof(path), "/dev/kmsg");

@@ -78,6 +78,7 @@ enum davy_log_kind {
 	DAVY_LOG_PROCESS_INFO = 5,   /* of a fault or of a ring timeout */
 	DAVY_LOG_FAULT_UNSERVED = 6, /* recovery failed */
 	DAVY_LOG_FAULT_PROCESS = 7,
+	DAVY_LOG_DRIVER_FAULT = 8, /* made of a fault without process outside a reset */
 	DAVY_LOG_RING_TIMEOUT = 10,
 	DAVY_LOG_SOFT_RECOVERED = 11, /* the wave was killed, the ring continues */
 	DAVY_LOG_RING_RESET_BEGUN = 12,
@@ -170,7 +171,9 @@ enum davy_log_kind {
 	DAVY_LOG_NV_UVM_FATAL = 127,
 	DAVY_LOG_NV_PROGRESS = 128,
 	DAVY_LOG_NV_INIT_FAILED = 129,
-	DAVY_LOG_NV_MISMATCH = 130, /* library and module have different versions */
+	DAVY_LOG_NV_MISMATCH = 130,   /* library and module have different versions */
+	DAVY_LOG_NV_LOCKED = 131,     /* its watchdog's own work is not done; Xid 8 follows */
+	DAVY_LOG_NV_MAP_FAILED = 132, /* host memory could not be pinned; Xid 31 may follow */
 	DAVY_LOG_OOM_KILL = 140,
 	DAVY_LOG_OOM_INVOKED = 141,
 	DAVY_LOG_PAGE_ALLOC_FAILED = 142,
@@ -205,10 +208,16 @@ struct davy_log_meaning {
 /* Never NULL; for an unknown number, that of DAVY_LOG_NOTHING. */
 const struct davy_log_meaning *davy_log_meaning(uint32_t kind);
 
-/* The meaning of an Xid of NVIDIA's driver by its number, without a name. Never NULL. */
+/*
+ * What an Xid of NVIDIA's driver says by its number alone (nverror.h of the open module 580.142,
+ * NVIDIA's catalogue of Xid errors). Never NULL. Its name is "Xid 31, MMU fault", or NULL.
+ */
 const struct davy_log_meaning *davy_xid_meaning(uint32_t xid);
 
-/* "ring_timeout"; "nothing", "none" and the like for unknown numbers. */
+/* The name of a line: of an Xid of the catalogue its number and meaning, else that of its kind. */
+const char *davy_log_line_name(uint32_t kind, uint32_t code);
+
+/* "ring_timeout"; "nothing", "none" and the like for what is not known. */
 const char *davy_log_kind_name(uint32_t kind);
 const char *davy_log_class_name(uint32_t class);
 /* The reverse; DAVY_CLASS_NONE for an unknown name. */

@@ -5,60 +5,72 @@ static const struct {
 	uint16_t xid;
 	struct davy_log_meaning meaning;
 } xids[] = {
-#define FAILS(number, class)                                                                       \
+#define FAILS(number, name, class)                                                                 \
 	{                                                                                          \
 		number,                                                                            \
 		{                                                                                  \
-			0, DAVY_PART_FAILURE, DAVY_CLASS_##class, 0, 0, 0                          \
+			"Xid " #number ", " name, DAVY_PART_FAILURE, DAVY_CLASS_##class, 0, 0, 0   \
 		}                                                                                  \
 	}
-#define ECHOES(number, class)                                                                      \
+#define ECHOES(number, name, class)                                                                \
 	{                                                                                          \
 		number,                                                                            \
 		{                                                                                  \
-			0, DAVY_PART_AFTERMATH, DAVY_CLASS_##class, 0, 0, 0                        \
+			"Xid " #number ", " name, DAVY_PART_AFTERMATH, DAVY_CLASS_##class, 0, 0, 0 \
 		}                                                                                  \
 	}
-#define WARNS(number, class, hazard, weight, leads)                                                \
+#define WARNS(number, name, class, hazard, weight, leads)                                          \
 	{                                                                                          \
 		number,                                                                            \
 		{                                                                                  \
-			0, DAVY_PART_PRECURSOR, DAVY_CLASS_##class, DAVY_LOG_HZ_##hazard, weight,  \
-				leads                                                              \
+			"Xid " #number ", " name, DAVY_PART_PRECURSOR, DAVY_CLASS_##class,         \
+				DAVY_LOG_HZ_##hazard, weight, leads                                \
 		}                                                                                  \
 	}
-	FAILS(8, RING_TIMEOUT),					    /* it stopped processing */
-	WARNS(13, PAGE_FAULT, FAULT_STORM, 2, DAVY_CAN_PAGE_FAULT), /* exception of a shader */
-	FAILS(31, PAGE_FAULT),
-	WARNS(32, HANG, JOB_STALL, 2, DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT), /* pushbuffer */
-	FAILS(38, HANG),						    /* driver firmware */
-	ECHOES(43, RING_TIMEOUT), /* a channel was reset because of its program */
-	FAILS(44, RING_TIMEOUT),  /* context switch */
-	ECHOES(45, RING_TIMEOUT), /* removal after another error, or a kill */
-	FAILS(48, GPU_RESET),	  /* double bit ECC */
-	FAILS(61, HANG),	  /* PMU */
-	FAILS(62, HANG),
-	WARNS(63, GPU_RESET, HARDWARE_ERROR, 1, DAVY_CAN_GPU_RESET), /* row remapped */
-	WARNS(64, GPU_RESET, HARDWARE_ERROR, 2, DAVY_CAN_GPU_RESET),
-	WARNS(69, PAGE_FAULT, FAULT_STORM, 2, DAVY_CAN_PAGE_FAULT),  /* class error */
-	FAILS(74, GPU_RESET),					     /* NVLink */
-	FAILS(79, DEVICE_LOST),					     /* off the bus */
-	WARNS(92, GPU_RESET, HARDWARE_ERROR, 1, DAVY_CAN_GPU_RESET), /* many single bit errors */
-	WARNS(94, GPU_RESET, HARDWARE_ERROR, 3, DAVY_CAN_GPU_RESET), /* contained ECC */
-	FAILS(95, GPU_RESET),					     /* uncontained ECC */
-	FAILS(109, RING_TIMEOUT),				     /* context switch timeout */
-	FAILS(119, HANG),					     /* GSP does not answer */
-	FAILS(120, HANG),					     /* GSP error */
-	WARNS(121, GPU_RESET, HARDWARE_ERROR, 2,
-	      DAVY_CAN_GPU_RESET | DAVY_CAN_DEVICE_LOST),	   /* C2C */
-	FAILS(140, GPU_RESET),					   /* ECC, cannot be repaired */
-	FAILS(143, DEVICE_LOST),				   /* initialization */
-	ECHOES(154, GPU_RESET),					   /* the action changed */
-	FAILS(158, HANG),					   /* fatal timeout */
-	FAILS(167, DEVICE_LOST),				   /* PCIe */
-	WARNS(168, OOM_VRAM, ALLOC_FAILURE, 2, DAVY_CAN_OOM_VRAM), /* less memory than before */
-	FAILS(171, GPU_RESET),					   /* DRAM, SRAM */
-	FAILS(172, GPU_RESET),
+/* Since Blackwell. Of two kinds, by the text: kmsg_xid.c makes a fatal one a failure. */
+#define NVLINK5(number, name)                                                                      \
+	WARNS(number, name, GPU_RESET, HARDWARE_ERROR, 2,                                          \
+	      DAVY_CAN_GPU_RESET | DAVY_CAN_HANG | DAVY_CAN_DEVICE_LOST)
+	FAILS(8, "GPU stopped processing", HANG), /* after "RC watchdog: GPU is probably locked" */
+	WARNS(13, "graphics exception", PAGE_FAULT, FAULT_STORM, 2, DAVY_CAN_PAGE_FAULT),
+	FAILS(31, "MMU fault", PAGE_FAULT),
+	WARNS(32, "invalid pushbuffer", HANG, JOB_STALL, 2, DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT),
+	FAILS(38, "driver firmware error", HANG),
+	ECHOES(43, "channel reset", RING_TIMEOUT), /* its program did it */
+	FAILS(44, "fault in a context switch", RING_TIMEOUT),
+	ECHOES(45, "channel removed", RING_TIMEOUT), /* after another error, or a kill */
+	FAILS(48, "two-bit ECC error", GPU_RESET),
+	FAILS(61, "PMU breakpoint", HANG),
+	FAILS(62, "PMU halted", HANG),
+	WARNS(63, "row remapped", GPU_RESET, HARDWARE_ERROR, 1, DAVY_CAN_GPU_RESET),
+	WARNS(64, "row remapping failed", GPU_RESET, HARDWARE_ERROR, 2, DAVY_CAN_GPU_RESET),
+	WARNS(69, "graphics class error", PAGE_FAULT, FAULT_STORM, 2, DAVY_CAN_PAGE_FAULT),
+	FAILS(74, "NVLink error", GPU_RESET),
+	FAILS(79, "GPU fell off the bus", DEVICE_LOST),
+	WARNS(92, "many single bit ECC errors", GPU_RESET, HARDWARE_ERROR, 1, DAVY_CAN_GPU_RESET),
+	WARNS(94, "contained ECC error", GPU_RESET, HARDWARE_ERROR, 3, DAVY_CAN_GPU_RESET),
+	FAILS(95, "uncontained ECC error", GPU_RESET),
+	FAILS(109, "context switch timeout", RING_TIMEOUT),
+	FAILS(119, "GSP does not answer", HANG),
+	FAILS(120, "GSP error", HANG),
+	WARNS(121, "C2C error", GPU_RESET, HARDWARE_ERROR, 2,
+	      DAVY_CAN_GPU_RESET | DAVY_CAN_DEVICE_LOST),
+	FAILS(140, "unrecovered ECC error", GPU_RESET),
+	FAILS(143, "GPU initialization failed", DEVICE_LOST),
+	NVLINK5(144, "NVLink SAW error"),
+	NVLINK5(145, "NVLink RLW error"),
+	NVLINK5(146, "NVLink TLW error"),
+	NVLINK5(147, "NVLink TREX error"),
+	NVLINK5(148, "NVLink NVLPW_CTRL error"),
+	NVLINK5(149, "NVLink NETIR error"),
+	NVLINK5(150, "NVLink MSE error"),
+	ECHOES(154, "recovery action changed", GPU_RESET),
+	FAILS(158, "GPU fatal timeout", HANG),
+	FAILS(167, "PCIe fatal timeout", DEVICE_LOST),
+	WARNS(168, "reduced memory capacity", OOM_VRAM, ALLOC_FAILURE, 2, DAVY_CAN_OOM_VRAM),
+	FAILS(171, "uncorrectable DRAM error", GPU_RESET),
+	FAILS(172, "uncorrectable SRAM error", GPU_RESET),
+	FAILS(173, "C2C link failure", GPU_RESET),
 };
 
 const struct davy_log_meaning *davy_xid_meaning(uint32_t xid)
@@ -76,4 +88,11 @@ const struct davy_log_meaning *davy_xid_meaning(uint32_t xid)
 		if (xids[i].xid == xid)
 			return &xids[i].meaning;
 	return &unknown;
+}
+
+const char *davy_log_line_name(uint32_t kind, uint32_t code)
+{
+	const char *name = kind == DAVY_LOG_XID ? davy_xid_meaning(code)->name : NULL;
+
+	return name ? name : davy_log_kind_name(kind);
 }

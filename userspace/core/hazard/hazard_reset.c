@@ -278,6 +278,7 @@ static const struct line {
 	{ DAVY_LOG_QUEUE_HANG, 2, false, "queue hang" },
 	{ DAVY_LOG_HWS_HANG, 2, false, "queue scheduler hang" },
 	{ DAVY_LOG_MES_UNRECOVERABLE, 2, false, "queue scheduler hang" },
+	{ DAVY_LOG_NV_LOCKED, 2, false, "GPU is locked" },
 	{ DAVY_LOG_NV_UVM_FATAL, 3, false, "driver gave up" },
 	{ DAVY_LOG_RESUME_FAILED, 3, false, "a block did not resume" },
 	{ DAVY_LOG_VRAM_LOST, 3, false, "VRAM is lost" },

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define DAY_NS (86400 * DAVY_NS_PER_S)
+#define DAY_NS		   (86400 * DAVY_NS_PER_S)
+#define XID_OF_THREE_LINES 31 /* in some reports; others have one line */
 
 uint64_t davy_log_elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock)
 {
@@ -42,6 +43,16 @@ static void kmsg_block_become_aftermath(struct davy_log_event *ev, uint8_t class
 	ev->leads = 0;
 }
 
+void davy_log_name_process(struct davy_log_blocks *b, struct davy_log_event *ev,
+			   const struct davy_kmsg_match *match)
+{
+	ev->pid = match->pid;
+	ev->process = 0;
+	memcpy(ev->comm, match->comm, sizeof(ev->comm));
+	if (b->named && ev->pid)
+		b->named(b->arg, ev);
+}
+
 struct davy_log_event davy_log_make_event(struct davy_log_blocks *b, uint16_t kind,
 					  const char *device, const struct davy_kmsg_line *line,
 					  const struct davy_kmsg_match *match)
@@ -54,13 +65,12 @@ struct davy_log_event davy_log_make_event(struct davy_log_blocks *b, uint16_t ki
 	ev.seq = line->seq;
 	ev.order = ++b->order;
 	ev.addr = match->addr;
-	ev.pid = match->pid;
 	ev.code = match->code;
 	ev.error = match->error;
 	davy_copy_name(ev.device, sizeof(ev.device), device);
-	memcpy(ev.comm, match->comm, sizeof(ev.comm));
 	memcpy(ev.ring, match->ring, sizeof(ev.ring));
 	memcpy(ev.stamp, line->stamp, sizeof(ev.stamp));
+	davy_log_name_process(b, &ev, match);
 	return ev;
 }
 
@@ -77,7 +87,7 @@ void davy_log_close_block(struct davy_log_blocks *b, struct davy_log_slot *slot)
 		if (slot->undecodable)
 			davy_log_set_meaning(ev, DAVY_LOG_XID_UNDECODABLE);
 		else
-			davy_log_judge_xid(ev, slot->mmu_fault, slot->reboot);
+			davy_log_judge_xid(ev, slot);
 	}
 	if (ev->role != DAVY_PART_LOOKALIKE)
 		b->sink(b->arg, ev);
@@ -174,6 +184,12 @@ static struct davy_log_slot *kmsg_block_event_slot(struct davy_log_blocks *b,
 	return slot;
 }
 
+/* A fault of VM 0 without PASID is the driver's own traffic. */
+static bool kmsg_block_is_fault(uint16_t kind)
+{
+	return kind == DAVY_LOG_PAGE_FAULT || kind == DAVY_LOG_DRIVER_FAULT;
+}
+
 /* The head line to which a detail line belongs. */
 static bool kmsg_block_belongs(uint16_t head, uint16_t detail)
 {
@@ -182,9 +198,9 @@ static bool kmsg_block_belongs(uint16_t head, uint16_t detail)
 	case DAVY_LOG_FAULT_STATUS:
 	case DAVY_LOG_FAULT_FLAGS:
 	case DAVY_LOG_FAULT_PROCESS:
-		return head == DAVY_LOG_PAGE_FAULT;
+		return kmsg_block_is_fault(head);
 	case DAVY_LOG_PROCESS_INFO:
-		return head == DAVY_LOG_PAGE_FAULT || head == DAVY_LOG_RING_TIMEOUT;
+		return kmsg_block_is_fault(head) || head == DAVY_LOG_RING_TIMEOUT;
 	case DAVY_LOG_XID_DETAIL:
 		return head == DAVY_LOG_XID;
 	case DAVY_LOG_XE_FAULT_DETAIL:
@@ -232,7 +248,7 @@ void davy_log_begin_block(struct davy_log_blocks *b, struct davy_log_slot *slot,
 	slot->ev = davy_log_make_event(b, kind, device, line, match);
 	slot->open = true;
 	slot->silent = slot->mmu_fault = slot->undecodable = false;
-	slot->reboot = false;
+	slot->reboot = slot->fatal = slot->complete = false;
 	slot->has_process = match->pid != 0;
 	slot->pasid = match->pasid;
 	slot->line_count = 1;
@@ -256,8 +272,10 @@ static void kmsg_block_read_xid(struct davy_log_slot *slot, const char *text)
 	if (at && !slot->ev.addr && davy_kmsg_pattern("faulted @ %a", at, &match))
 		slot->ev.addr = match.addr;
 	slot->reboot |= strstr(text, "Reboot Required") != NULL;
+	slot->fatal |= strstr(text, " Fatal ") != NULL;
 	slot->undecodable |= strstr(text, "UNRECOGNIZED_CLIENT") != NULL ||
 			     strstr(text, "UNRECOGNIZED_FAULT") != NULL;
+	slot->complete |= slot->ev.code != XID_OF_THREE_LINES || strstr(text, "Fault is of type");
 }
 
 /* Adds the information of a line to an open block. */
@@ -270,8 +288,7 @@ static void kmsg_block_add(struct davy_log_blocks *b, struct davy_log_slot *slot
 	slot->line_count++;
 	if (!slot->has_process && match->pid) {
 		slot->has_process = true;
-		ev->pid = match->pid;
-		memcpy(ev->comm, match->comm, sizeof(ev->comm));
+		davy_log_name_process(b, ev, match);
 	}
 	if (!ev->addr)
 		ev->addr = match->addr;
@@ -281,7 +298,7 @@ static void kmsg_block_add(struct davy_log_blocks *b, struct davy_log_slot *slot
 		kmsg_block_read_xid(slot, line->text);
 	if ((match->kind == DAVY_LOG_PROCESS_INFO && ev->kind == DAVY_LOG_RING_TIMEOUT) ||
 	    match->kind == DAVY_LOG_XE_JOB_TIMEOUT || match->kind == DAVY_LOG_I915_CONTEXT_RESET ||
-	    slot->line_count >= DAVY_LOG_BLOCK_LINES)
+	    slot->complete || slot->line_count >= DAVY_LOG_BLOCK_LINES)
 		davy_log_close_block(b, slot); /* the block is complete */
 }
 
@@ -387,17 +404,22 @@ static void kmsg_block_open_event(struct davy_log_blocks *b, struct davy_log_slo
 {
 	bool resetting = slot->reset == DAVY_LOG_IN_GPU_RESET || slot->reset == DAVY_LOG_RECOVERING;
 
-	if (match->kind == DAVY_LOG_PAGE_FAULT && slot->open && slot->ev.kind == match->kind &&
-	    slot->line_count == 1 && slot->pasid == match->pasid && !match->pid) {
+	if (match->kind == DAVY_LOG_PAGE_FAULT && slot->open &&
+	    kmsg_block_is_fault(slot->ev.kind) && slot->line_count == 1 &&
+	    slot->pasid == match->pasid && !match->pid) {
 		davy_log_touch(b, slot,
 			       line); /* the fault was repeated before its block was complete */
 		return;
 	}
 	davy_log_begin_block(b, slot, match->kind, line, match);
-	if (match->kind == DAVY_LOG_PAGE_FAULT)
-		slot->silent = resetting && match->has_vm && !match->vmid && !match->pasid;
+	if (match->kind == DAVY_LOG_PAGE_FAULT && match->has_vm && !match->vmid && !match->pasid) {
+		davy_log_set_meaning(&slot->ev, DAVY_LOG_DRIVER_FAULT);
+		slot->silent = resetting;
+	}
 	if (match->kind == DAVY_LOG_XID)
 		kmsg_block_read_xid(slot, line->text);
+	if (slot->complete)
+		davy_log_close_block(b, slot);
 	if (match->kind == DAVY_LOG_RING_TIMEOUT && kmsg_block_due_to_reset(slot, match->kind))
 		kmsg_block_become_aftermath(&slot->ev, DAVY_CLASS_GPU_RESET);
 	if (match->kind != DAVY_LOG_XE_ENGINE_RESET)

@@ -24,21 +24,23 @@
 #define DAVY_LOG_BLOCK_LINES 64
 
 struct davy_log_event {
-	uint64_t at_ns; /* of the first line, on "clock" */
-	uint64_t seq;	/* of the first line in /dev/kmsg, else 0 */
-	uint64_t order; /* 1, 2, ...: order of first lines; a block is reported at its end */
-	uint64_t addr;	/* of a fault, 0: unknown */
-	uint32_t pid;	/* as in the line, 0: unknown */
-	uint32_t code;	/* Xid, SXid, GuC id, "N times" */
-	int32_t error;	/* 0 or -errno */
-	uint16_t kind;	/* enum davy_log_kind */
-	uint16_t leads; /* of a precursor: bits of enum davy_log_class_bit */
-	uint8_t class;	/* enum davy_log_class */
-	uint8_t role;	/* FAILURE, PRECURSOR or AFTERMATH of enum davy_log_role */
-	uint8_t hazard; /* enum davy_log_hazard, of a precursor */
-	uint8_t weight; /* of a precursor, 1 to 3 */
-	uint8_t clock;	/* enum davy_kmsg_clock */
-	uint8_t pad[7];
+	uint64_t at_ns;	      /* of the first line, on "clock" */
+	uint64_t seq;	      /* of the first line in /dev/kmsg, else 0 */
+	uint64_t order;	      /* 1, 2, ...: order of first lines; a block is reported at its end */
+	uint64_t addr;	      /* of a fault, 0: unknown */
+	uint32_t pid;	      /* as in the line, 0: unknown */
+	uint32_t process;     /* the process of "pid", set by davy_log_blocks.named; 0: unknown */
+	uint64_t start_ticks; /* of "process" */
+	uint32_t code;	      /* Xid, SXid, GuC id, "N times" */
+	int32_t error;	      /* 0 or -errno */
+	uint16_t kind;	      /* enum davy_log_kind */
+	uint16_t leads;	      /* of a precursor: bits of enum davy_log_class_bit */
+	uint8_t class;	      /* enum davy_log_class */
+	uint8_t role;	      /* FAILURE, PRECURSOR or AFTERMATH of enum davy_log_role */
+	uint8_t hazard;	      /* enum davy_log_hazard, of a precursor */
+	uint8_t weight;	      /* of a precursor, 1 to 3 */
+	uint8_t clock;	      /* enum davy_kmsg_clock */
+	uint8_t pad[3];
 	char device[DAVY_DEVICE_LEN]; /* PCI address, "": unknown */
 	char comm[DAVY_COMM_LEN];     /* not sanitized */
 	char ring[DAVY_RING_NAME_LEN];
@@ -60,6 +62,8 @@ struct davy_log_slot {
 	bool iommu_faulted;
 	bool mmu_fault;	  /* Xid: the text reports a fault */
 	bool reboot;	  /* Xid 154: the driver requests a reboot */
+	bool fatal;	  /* Xid of an NVLink: the text reports a fatal error */
+	bool complete;	  /* Xid: the text has all that is known about the error */
 	bool undecodable; /* Xid 31: the driver knows neither client nor type */
 	bool dumping;
 	uint8_t driver; /* enum davy_kmsg_driver */
@@ -79,6 +83,11 @@ struct davy_log_slot {
 
 struct davy_log_blocks {
 	void (*sink)(void *arg, const struct davy_log_event *ev);
+	/*
+	 * NULL, or called when a line arrives that names the event's process ("pid", "comm"): the
+	 * process may be gone when the event is complete.
+	 */
+	void (*named)(void *arg, struct davy_log_event *ev);
 	void *arg;
 	uint64_t order;
 	uint64_t touches;
@@ -107,9 +116,9 @@ bool davy_log_blocks_open(const struct davy_log_blocks *b);
 void davy_log_blocks_finish(struct davy_log_blocks *b);
 
 /*
- * Sets class, role and other fields from an Xid's number (NVIDIA's catalogue of Xid errors).
- * "mmu_fault": its text reports a fault. "reboot": it requests a reboot of the host.
+ * Sets class, role and other fields from an Xid's number (NVIDIA's catalogue of Xid errors) and
+ * from what its text adds.
  */
-void davy_log_judge_xid(struct davy_log_event *ev, bool mmu_fault, bool reboot);
+void davy_log_judge_xid(struct davy_log_event *ev, const struct davy_log_slot *slot);
 
 #endif

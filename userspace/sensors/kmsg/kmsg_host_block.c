@@ -54,8 +54,7 @@ static void kmsg_host_block_take_kill(struct davy_log_blocks *b, const struct da
 	if (!host->open || !kmsg_host_block_about_memory(host->ev.kind))
 		davy_log_begin_block(b, host, DAVY_LOG_OOM_KILL, line, match);
 	davy_log_set_meaning(&host->ev, DAVY_LOG_OOM_KILL);
-	host->ev.pid = match->pid;
-	memcpy(host->ev.comm, match->comm, sizeof(host->ev.comm));
+	davy_log_name_process(b, &host->ev, match);
 	host->silent = kmsg_host_block_of_cgroup(line) && !kmsg_host_block_engine_named(match);
 	davy_log_close_block(b, host);
 }

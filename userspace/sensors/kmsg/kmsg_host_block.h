@@ -19,6 +19,9 @@ bool davy_log_host_follows(struct davy_log_blocks *b, const struct davy_kmsg_lin
 /* kmsg_block.c: 0 if the clocks differ or are unknown. */
 uint64_t davy_log_elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock);
 void davy_log_set_meaning(struct davy_log_event *ev, uint16_t kind);
+/* Takes over the process that a line names, and reports it to "named". */
+void davy_log_name_process(struct davy_log_blocks *b, struct davy_log_event *ev,
+			   const struct davy_kmsg_match *match);
 struct davy_log_event davy_log_make_event(struct davy_log_blocks *b, uint16_t kind,
 					  const char *device, const struct davy_kmsg_line *line,
 					  const struct davy_kmsg_match *match);

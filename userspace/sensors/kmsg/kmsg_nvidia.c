@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * NVIDIA's modules: "Xid (PCI:ADDRESS[ GPU-I:..][ GPU-CI:..]): N[, pid=P, name=COMM], text" of
- * nv_report_error(), GSP's heartbeat of kernel_gsp.c, NVSwitch's SXid (open-gpu-kernel-modules 595;
- * meaning of the numbers: NVIDIA's Xid catalogue). kmsg_block.c classifies an Xid by its number.
+ * nv_report_error(), GSP's heartbeat of kernel_gsp.c, NVSwitch's SXid (open-gpu-kernel-modules 580
+ * and 595; meaning of the numbers: NVIDIA's Xid catalogue). kmsg_xid.c classifies an Xid by number.
  */
 #include "sensors/kmsg/kmsg_table.h"
 
@@ -16,13 +16,17 @@ static const struct davy_kmsg_row rows[] = {
 	{ "SXid (PCI:%b*): %c", DAVY_LOG_SXID },
 	{ "_kgsp{RpcRecvPoll|IsHeartbeatTimedOut}: ", DAVY_LOG_GSP_DEAD },
 	{ "GPU%d _kgsp{RpcRecvPoll|IsHeartbeatTimedOut}: ", DAVY_LOG_GSP_DEAD },
-	{ "*rpcSendMessage failed with status 0x00000065", DAVY_LOG_GSP_DEAD },
+	{ "*{rpcSendMessage|rpcRecvPoll} failed with status 0x00000065", DAVY_LOG_GSP_DEAD },
+	{ "*sanity check failed %w waiting for RPC response from GSP", DAVY_LOG_GSP_DEAD },
 	{ "{GSP RM|LibOS} heartbeat timed out", DAVY_LOG_GSP_DEAD },
 	{ "*Timeout after %d{s|us|ms} of waiting for RPC response from GPU", DAVY_LOG_GSP_DEAD },
+	{ "*RC watchdog: GPU is probably locked", DAVY_LOG_NV_LOCKED },
 	{ "GPU at PCI:%b*has fallen off the bus", DAVY_LOG_OFF_THE_BUS },
 	{ "*has fallen off the bus", DAVY_LOG_OFF_THE_BUS },
+	{ "The NVIDIA GPU %b*fallen off the bus and is not responding", DAVY_LOG_OFF_THE_BUS },
+	{ "fallen off the bus and is not responding", DAVY_LOG_OFF_THE_BUS }, /* a saved log */
 	{ "*Out of memory [NV_ERR_NO_MEMORY]", DAVY_LOG_NV_NO_MEMORY },
-	{ "uvm encountered global fatal error", DAVY_LOG_NV_UVM_FATAL },
+	{ "*{uvm encountered|Encountered a} global fatal error", DAVY_LOG_NV_UVM_FATAL },
 	{ "ERROR: GPU:%d: Error while waiting for GPU progress", DAVY_LOG_NV_PROGRESS },
 	{ "rm_init_adapter failed", DAVY_LOG_NV_INIT_FAILED },
 	{ "ERROR: GPU:%d: {Idling display engine timed out|Failed to query display engine}",
@@ -33,6 +37,11 @@ static const struct davy_kmsg_row rows[] = {
 	{ "The NVIDIA probe routine failed", DAVY_LOG_NV_INIT_FAILED },
 	{ "probe {of|with}*failed with error %e", DAVY_LOG_NV_INIT_FAILED },
 	{ "RmInitAdapter failed", DAVY_LOG_NV_INIT_FAILED },
+};
+
+/* os-mlock.c writes no prefix. */
+static const struct davy_kmsg_row bare_rows[] = {
+	{ "Cannot map memory with base addr %w and size of %w pages", DAVY_LOG_NV_MAP_FAILED },
 };
 
 /* Users often quote an Xid without its "NVRM: ". */
@@ -46,5 +55,7 @@ static const struct davy_kmsg_row quoted_rows[] = {
 };
 
 const struct davy_kmsg_group davy_kmsg_nvidia = DAVY_KMSG_GROUP(rows, DAVY_KMSG_BIT(NVIDIA));
+const struct davy_kmsg_group davy_kmsg_nvidia_bare =
+	DAVY_KMSG_GROUP(bare_rows, DAVY_KMSG_BIT(ANYBODY) | DAVY_KMSG_BIT(NVIDIA));
 const struct davy_kmsg_group davy_kmsg_nvidia_quoted =
 	DAVY_KMSG_GROUP(quoted_rows, DAVY_KMSG_BIT(ANYBODY));

@@ -31,6 +31,7 @@ int davy_kmsg_reader_of_fd(int fd, const struct davy_kmsg_sinks *sinks,
 	r->fd = fd;
 	r->sinks = *sinks;
 	davy_log_blocks_init(&r->blocks, sinks->event, sinks->arg);
+	r->blocks.named = sinks->named;
 	*ret_reader = r;
 	return 0;
 }

@@ -19,6 +19,7 @@ enum davy_kmsg_from {
 
 struct davy_kmsg_sinks {
 	void (*event)(void *arg, const struct davy_log_event *ev);
+	void (*named)(void *arg, struct davy_log_event *ev); /* see davy_log_blocks; may be NULL */
 	void (*lost)(void *arg, uint64_t count); /* records overwritten before they were read */
 	void *arg;
 };

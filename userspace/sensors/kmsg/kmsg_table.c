@@ -8,8 +8,8 @@
 static const struct davy_kmsg_group *const groups[DAVY_KMSG_GROUPS] = {
 	/* clang-format off */
 	&davy_kmsg_amdgpu, &davy_kmsg_kfd, &davy_kmsg_i915, &davy_kmsg_xe, &davy_kmsg_xe_short,
-	&davy_kmsg_drm, &davy_kmsg_nvidia, &davy_kmsg_nvidia_quoted, &davy_kmsg_host,
-	&davy_kmsg_named,
+	&davy_kmsg_drm, &davy_kmsg_nvidia, &davy_kmsg_nvidia_bare, &davy_kmsg_nvidia_quoted,
+	&davy_kmsg_host, &davy_kmsg_named,
 	/* clang-format on */
 };
 

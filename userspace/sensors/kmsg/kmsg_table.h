@@ -29,10 +29,10 @@ struct davy_kmsg_group {
 	}
 
 extern const struct davy_kmsg_group davy_kmsg_amdgpu, davy_kmsg_kfd, davy_kmsg_i915, davy_kmsg_xe,
-	davy_kmsg_xe_short, davy_kmsg_drm, davy_kmsg_nvidia, davy_kmsg_nvidia_quoted,
-	davy_kmsg_host, davy_kmsg_named;
+	davy_kmsg_xe_short, davy_kmsg_drm, davy_kmsg_nvidia, davy_kmsg_nvidia_bare,
+	davy_kmsg_nvidia_quoted, davy_kmsg_host, davy_kmsg_named;
 
-#define DAVY_KMSG_GROUPS 10
+#define DAVY_KMSG_GROUPS 11
 
 /*
  * Looks up a line; false if no row matches. The device of the match is the one in the text,
