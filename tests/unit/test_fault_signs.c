@@ -2,6 +2,7 @@
 /* fault_storm and alloc_failure from KFD, facts of the BPF programs and the log. */
 #include "signs.h"
 
+#include "report/event_text.h"
 #include "report/plan_text.h"
 
 static const struct davy_plan *fault(void)
@@ -95,6 +96,77 @@ static void facts_of_unserved_faults_are_first_faults(void **state)
 	assert_int_equal(fault()->level, 1);
 	fact(DAVY_FACT_XE_CAT_ERROR, 0, 9, "ccs3");
 	assert_int_equal(fault()->level, 3);
+}
+
+/* What an H200 gave: the tracepoint first, by an interrupt thread, then the line with the name. */
+static void an_xid_is_told_by_its_tracepoint_and_named_by_its_line(void **state)
+{
+	const struct davy_log_meaning *mmu = davy_xid_meaning(31);
+	char text[DAVY_PLAN_TEXT_SIZE];
+	struct davy_event ev;
+
+	(void)state;
+	engine_60(NULL);
+	ev = event(DAVY_EV_FACT, 0);
+	davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	davy_copy_name(ev.fact.name, sizeof(ev.fact.name), "channel 0x0000000a, int");
+	ev.fact.fact = DAVY_FACT_NVIDIA_XID;
+	ev.fact.by_pid = 187;
+	ev.fact.detail = 31;
+	ev.fact.count = ev.fact.fresh = 1;
+	tell(&ev);
+	assert_int_equal(count_told(), 1);
+	assert_int_equal(fault()->level, 1);
+	assert_int_equal(fault()->pid, 0);
+	davy_plan_text(fault(), text, sizeof(text));
+	assert_non_null(strstr(text, "HAZARD   fault_storm level 1: " GPU " 1 GPU faults"));
+	assert_non_null(strstr(text, "Xid 31, MMU fault"));
+	assert_true(davy_event_text(&ev, text, sizeof(text)));
+	assert_non_null(strstr(text, "Xid 31, MMU fault: "));
+	assert_null(strstr(text, "channel"));
+	now += MS;
+	ev = event(DAVY_EV_LOG, 703);
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+	davy_copy_name(ev.log.comm, sizeof(ev.log.comm), "tenant-wild");
+	ev.log.kind = DAVY_LOG_XID;
+	ev.log.named_pid = 703;
+	ev.log.code = 31;
+	ev.log.role = mmu->role;
+	ev.log.log_class = mmu->class;
+	tell(&ev);
+	assert_int_equal(count_told(), 2);
+	assert_int_equal(fault()->pid, 703);
+	davy_plan_text(fault(), text, sizeof(text));
+	assert_non_null(strstr(text, "tenant-wild[703]"));
+	assert_non_null(strstr(text, "the kernel's log says: Xid 31, MMU fault"));
+	for (size_t i = 0; i < kept_count; i++) /* a stranger's fault is no failure of ours */
+		assert_int_not_equal(kept[i].kind, DAVY_PLAN_FAILURE);
+	ev.pid = 0; /* it was gone before its line was read */
+	now += 3 * S;
+	ev.at_ns = now;
+	tell(&ev);
+	davy_event_text(&ev, text, sizeof(text));
+	assert_non_null(strstr(text, "Xid 31, MMU fault, tenant-wild[703]"));
+}
+
+/* Its count has no process: level 3 would move the engines beside it. */
+static void a_storm_of_tracepoints_stays_a_note(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	engine_60(NULL);
+	for (int i = 0; i < 20; i++) {
+		ev = event(DAVY_EV_FACT, 0);
+		davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+		ev.fact.fact = DAVY_FACT_NVIDIA_XID;
+		ev.fact.detail = i % 2 ? 31 : 13; /* 13: the line has what it means */
+		ev.fact.count = ev.fact.fresh = 1;
+		tell(&ev);
+		now += MS;
+	}
+	assert_int_equal(count_told(), 1);
+	assert_int_equal(fault()->level, 1);
 }
 
 static void a_fact_without_a_pid_is_its_pasids(void **state)
@@ -278,6 +350,8 @@ int main(void)
 		cmocka_unit_test(another_devices_fault_is_another),
 		cmocka_unit_test(kfd_and_the_log_tell_where_no_program_does),
 		cmocka_unit_test(facts_of_unserved_faults_are_first_faults),
+		cmocka_unit_test(an_xid_is_told_by_its_tracepoint_and_named_by_its_line),
+		cmocka_unit_test(a_storm_of_tracepoints_stays_a_note),
 		cmocka_unit_test(a_fact_without_a_pid_is_its_pasids),
 		cmocka_unit_test(served_faults_are_told_by_their_rate),
 		cmocka_unit_test(hints_of_faults_have_their_weight),

@@ -8,6 +8,7 @@
 #include "core/event/fact.h"
 #include "core/event/plan.h"
 #include "lib/text.h"
+#include "report/plan_text.h"
 
 static bool sensor_text(const struct davy_ev_sensor *s, char *buf, size_t size)
 {
@@ -57,7 +58,7 @@ static bool event_text_act_text(const struct davy_event *ev, char *buf, size_t s
 
 	snprintf(buf, size, "act      plan %u on workload %u: %s%s%s", ev->act.plan,
 		 ev->act.workload, stages[ev->act.stage], ev->act.result ? ": " : "",
-		 ev->act.result ? davy_error_text(ev->act.result) : "");
+		 ev->act.result ? davy_act_error_text(ev->act.result) : "");
 	return true;
 }
 
@@ -68,6 +69,15 @@ static bool probe_text(const struct davy_ev_probe *p, char *buf, size_t size)
 		 p->workload, p->health_status, p->completion_status, p->token_count,
 		 p->completion_ms);
 	return true;
+}
+
+/* "Xid 31, MMU fault", "Xid 999", "page_fault" */
+static void event_text_line_name(uint32_t kind, uint32_t code, char *buf, size_t size)
+{
+	if (kind == DAVY_LOG_XID && !davy_xid_meaning(code)->name)
+		snprintf(buf, size, "Xid %u", code);
+	else
+		davy_copy_name(buf, size, davy_log_line_name(kind, code));
 }
 
 /* Rare facts only: hazards report the frequent ones. */
@@ -84,7 +94,10 @@ static bool fact_text(const struct davy_event *ev, char *buf, size_t size)
 	if (f->duration_ns)
 		snprintf(took, sizeof(took), ", %" PRIu64 " ms", f->duration_ns / DAVY_NS_PER_MS);
 	davy_text_safe(device, sizeof(device), f->device);
-	davy_text_safe(name, sizeof(name), f->name);
+	if (f->fact == DAVY_FACT_NVIDIA_XID) /* the text of an Xid does not fit into the name */
+		event_text_line_name(DAVY_LOG_XID, f->detail, name, sizeof(name));
+	else
+		davy_text_safe(name, sizeof(name), f->name);
 	snprintf(buf, size, "kernel   %s%s%s%s%s%s%s%s%s", device, device[0] ? " " : "", name,
 		 name[0] ? ": " : "", davy_fact_text(f->fact), who, took, f->error ? ": " : "",
 		 f->error ? davy_error_text(f->error) : "");
@@ -106,17 +119,18 @@ static bool log_text(const struct davy_event *ev, char *buf, size_t size)
 {
 	const struct davy_ev_log *l = &ev->log;
 	char device[2 * DAVY_DEVICE_LEN], ring[4 * DAVY_RING_NAME_LEN], comm[4 * DAVY_COMM_LEN];
-	char who[96] = "";
+	char who[96] = "", kind[DAVY_DETAIL_LEN];
 
 	if (l->role != DAVY_PART_FAILURE && l->role != DAVY_PART_PRECURSOR)
 		return false;
 	if (l->named_pid)
 		snprintf(who, sizeof(who), ", %s[%u]", davy_text_safe(comm, sizeof(comm), l->comm),
 			 ev->pid ? ev->pid : l->named_pid);
+	event_text_line_name(l->kind, l->code, kind, sizeof(kind));
 	snprintf(buf, size, "log      %s%s%s%s%s%s (%s %s)",
 		 davy_text_safe(device, sizeof(device), l->device), l->device[0] ? " " : "",
-		 davy_text_safe(ring, sizeof(ring), l->ring), l->ring[0] ? ": " : "",
-		 davy_log_kind_name(l->kind), who, davy_log_role_name(l->role),
+		 davy_text_safe(ring, sizeof(ring), l->ring), l->ring[0] ? ": " : "", kind, who,
+		 davy_log_role_name(l->role),
 		 l->role == DAVY_PART_FAILURE ? davy_log_class_name(l->log_class)
 					      : davy_log_hazard_name(l->hazard));
 	return true;

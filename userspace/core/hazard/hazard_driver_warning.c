@@ -87,7 +87,7 @@ static void driver_warning_look(struct davy_step *s)
 			       davy_world_process(&s->core->world, s->ev->pid));
 	davy_copy_name(note.device, sizeof(note.device), l->device);
 	davy_copy_name(note.ring, sizeof(note.ring), l->ring);
-	davy_copy_name(note.detail, sizeof(note.detail), davy_log_kind_name(l->kind));
+	davy_copy_name(note.detail, sizeof(note.detail), davy_log_line_name(l->kind, l->code));
 	if (!note.comm[0])
 		davy_copy_name(note.comm, sizeof(note.comm), l->comm);
 	note.level = (uint8_t)level;

@@ -177,6 +177,25 @@ static uint32_t fault_storm_owner_of(struct davy_step *s)
 	return client ? client->pid : 0;
 }
 
+/*
+ * The tracepoint of an Xid fires before its line is in the log, and names no process: level 1. The
+ * line names the process, and its faults are counted there.
+ */
+static void fault_storm_look_at_xid(struct davy_step *s)
+{
+	const struct davy_ev_fact *in = &s->ev->fact;
+	const struct davy_log_meaning *xid = davy_xid_meaning(in->detail);
+	struct finding f;
+
+	if (xid->role != DAVY_PART_FAILURE || xid->class != DAVY_CLASS_PAGE_FAULT)
+		return;
+	f = fault_storm_counted(s, DAVY_TALLY_FAULT, in->device, 0, in->fresh);
+	f.what = xid->name;
+	f.level = 1;
+	f.threshold = 1;
+	fault_storm_say(s, &f, DAVY_BY_LOG);
+}
+
 static void fault_storm_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
@@ -187,6 +206,9 @@ static void fault_storm_look_at_fact(struct davy_step *s)
 		if (in->error != ERROR_NO_MEMORY && in->error != ERROR_BAD_ADDRESS)
 			return; /* the driver retries the others */
 		break;
+	case DAVY_FACT_NVIDIA_XID:
+		fault_storm_look_at_xid(s);
+		return;
 	case DAVY_FACT_KFD_VM_FAULT:
 	case DAVY_FACT_XE_CAT_ERROR:
 		break;
@@ -229,7 +251,7 @@ static void fault_storm_look_at_log(struct davy_step *s)
 		return;
 	f = fault_storm_counted(s, DAVY_TALLY_FAULT_LINE, in->device, s->ev->pid,
 				1 + (uint64_t)in->repeats);
-	f.what = davy_log_kind_name(in->kind);
+	f.what = davy_log_line_name(in->kind, in->code);
 	if (failure) {
 		fault_storm_unserved(s, &f, 1, DAVY_BY_LOG);
 		return;
