@@ -52,7 +52,7 @@ $(O)/san/davylamp-reader: $(call objects,san,$(READER_SRC)) $(SAN_LIB)
 
 san-programs: $(O)/san/davylamp $(O)/san/davylamp-reader $(SAN_EXTRA:%=$(O)/san/davylamp-%)
 
-$(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(SAN_LIB) | $(O)/san/davylamp-reader
+$(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(SAN_LIB) | $(O)/san/davylamp-reader $(O)/davylamp-probe
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -o $@ $< $(SAN_LIB) -lcmocka $(LDLIBS)
 

@@ -115,6 +115,33 @@ static void an_engine_that_loads_is_not_wedged(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
+/* Its port is open: that proves nothing, and the signal alone decides. */
+static void an_engine_that_gives_no_token_is_judged_by_the_signal(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	served_engine();
+	pass(30 * S);
+	ev = event(DAVY_EV_GRAPH, 50);
+	ev.graph.entered_ns = now - 11 * S;
+	ev.graph.graph_count = 100;
+	ev.graph.max_ns = 50 * MS;
+	ev.graph.may_end_unseen = 1;
+	tell(&ev);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+	probe(200, DAVY_PROBE_ALIVE, 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	pass(31 * S);
+	throws(50, LOST);
+	pass(400 * MS);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
+	probe(200, DAVY_PROBE_ALIVE, 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->completion_status, 0);
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
+			 DAVY_VERDICT_GO);
+}
+
 static void slow_graphs_raise_the_limit(void **state)
 {
 	(void)state;
@@ -465,6 +492,7 @@ int main(void)
 		cmocka_unit_test(other_exceptions_are_no_sign),
 		cmocka_unit_test(a_stuck_graph_is_checked_past_its_limit_only),
 		cmocka_unit_test(an_engine_that_loads_is_not_wedged),
+		cmocka_unit_test(an_engine_that_gives_no_token_is_judged_by_the_signal),
 		cmocka_unit_test(slow_graphs_raise_the_limit),
 		cmocka_unit_test(a_first_graph_may_compile_for_long),
 		cmocka_unit_test(a_slow_cpu_is_no_hazard),

@@ -27,7 +27,7 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 {
 	json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	json_int_t health, completion, tokens, ms;
-	bool idle;
+	bool idle, alive;
 	int err = 0;
 
 	if (check_number(object, "health", 999, &health) ||
@@ -36,6 +36,7 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 	    check_number(object, "ms", UINT32_MAX, &ms))
 		err = -EBADMSG;
 	idle = json_is_true(json_object_get(object, "idle"));
+	alive = json_is_true(json_object_get(object, "alive"));
 	json_decref(object);
 	if (err)
 		return err;
@@ -44,6 +45,8 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 	ret_result->completion_status = (uint16_t)completion;
 	ret_result->token_count = (uint32_t)tokens;
 	ret_result->completion_ms = (uint32_t)ms;
+	if (alive)
+		ret_result->completion_status = DAVY_PROBE_ALIVE;
 	if (!idle)
 		return 0;
 	ret_result->completion_status = (uint16_t)health;
@@ -81,29 +84,16 @@ static void check_on_finding(void *arg, const struct davy_probe_finding *finding
 	free(request);
 }
 
-const char *davy_check_api(enum davy_engine engine, enum davy_role role)
+bool davy_check_serving(const struct davy_check_result *result)
 {
-	switch (engine) {
-	case DAVY_ENGINE_OLLAMA:
-		return "ollama";
-	case DAVY_ENGINE_LLAMA_SERVER:
-		return role == DAVY_ROLE_MANAGER ? "openai"
-						 : "llama"; /* a router needs the model's name */
-	case DAVY_ENGINE_VLLM:
-	case DAVY_ENGINE_SGLANG:
-	case DAVY_ENGINE_LOCALAI:
-	case DAVY_ENGINE_KOBOLDCPP:
-	case DAVY_ENGINE_LM_STUDIO:
-	case DAVY_ENGINE_LLAMA_SWAP:
-		return "openai";
-	default:
-		return "llama";
-	}
+	return result->completion_status == DAVY_PROBE_ALIVE ||
+	       (result->completion_status == 200 && result->token_count);
 }
 
 int davy_check_start(sd_event *loop, const char *program, const struct davy_check_request *request)
 {
-	char port[16], wait_ms[16], timeout_ms[16];
+	char port[16], wait_ms[16], timeout_ms[16], alive_ms[16];
+	const struct davy_engine_api *api = request->api;
 	bool named = request->model && request->model[0];
 	const char *const arguments[] = {
 		"engine",
@@ -115,7 +105,13 @@ int davy_check_start(sd_event *loop, const char *program, const struct davy_chec
 		"--timeout-ms",
 		timeout_ms,
 		"--api",
-		request->api ? request->api : "llama",
+		api->name,
+		"--health",
+		api->health ? api->health : "",
+		"--models",
+		api->models ? api->models : "",
+		"--alive-ms",
+		alive_ms,
 		named ? "--model" : NULL,
 		request->model,
 		NULL,
@@ -124,7 +120,7 @@ int davy_check_start(sd_event *loop, const char *program, const struct davy_chec
 	struct davy_probe_request probe = { .program = program,
 					    .arguments = arguments,
 					    .limit_ms = request->wait_ms + request->timeout_ms +
-							SPARE_MS,
+							request->alive_ms + SPARE_MS,
 					    .done = check_on_finding,
 					    .arg = copy };
 	int err;
@@ -135,6 +131,7 @@ int davy_check_start(sd_event *loop, const char *program, const struct davy_chec
 	snprintf(port, sizeof(port), "%u", request->port);
 	snprintf(wait_ms, sizeof(wait_ms), "%u", request->wait_ms);
 	snprintf(timeout_ms, sizeof(timeout_ms), "%u", request->timeout_ms);
+	snprintf(alive_ms, sizeof(alive_ms), "%u", request->alive_ms);
 	err = davy_probe_start(loop, &probe);
 	if (err)
 		free(copy);

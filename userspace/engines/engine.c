@@ -138,6 +138,31 @@ enum davy_engine davy_engine_of_library(const char *name)
 	return DAVY_ENGINE_NONE;
 }
 
+/* The role of a service is unknown until its process was read. */
+const struct davy_engine_api *davy_engine_api(enum davy_engine engine, enum davy_role role)
+{
+	static const struct davy_engine_api none = { .name = "none" };
+	const struct davy_engine_ops *ops;
+	const struct davy_engine_api *api;
+
+	if (engine == DAVY_ENGINE_OLLAMA_RUNNER) /* since 0.30 */
+		engine = DAVY_ENGINE_LLAMA_SERVER;
+	ops = davy_engine_ops_of(engine);
+	if (!ops || role >= DAVY_ROLE_COUNT)
+		return &none;
+	api = ops->api[role == DAVY_ROLE_UNKNOWN ? DAVY_ROLE_SERVER : role];
+	if (!api && (role == DAVY_ROLE_UNKNOWN || role == DAVY_ROLE_SERVER))
+		api = ops->api[DAVY_ROLE_MANAGER];
+	return api ? api : &none;
+}
+
+const char *const *davy_engine_places(enum davy_engine engine)
+{
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
+
+	return ops ? ops->places : NULL;
+}
+
 const struct davy_engine_ops *davy_engine_ops_of(enum davy_engine engine)
 {
 	for (size_t i = 0; i < ENGINE_COUNT; i++)

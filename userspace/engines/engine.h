@@ -68,6 +68,13 @@ struct davy_engine_marks {
 	const char *libraries; /* mapped files that identify it if nothing else does */
 };
 
+/* How an engine is asked whether it works. Paths of its HTTP server; NULL: none. */
+struct davy_engine_api {
+	const char *name;   /* of davylamp-probe's --api; "none": it generates no token */
+	const char *health; /* 200 when the engine is ready; "none": then its open port counts */
+	const char *models; /* lists loaded models */
+};
+
 struct davy_command;
 
 struct davy_engine_ops {
@@ -81,6 +88,9 @@ struct davy_engine_ops {
 	const char *const *cpu_unset; /* variables to unset for that, ends with NULL */
 	/* Rewrites the command to use another GPU backend; NULL: unsupported. */
 	int (*to_backend)(char *const argv[], enum davy_backend backend, struct davy_args *args);
+	const struct davy_engine_api *api[DAVY_ROLE_COUNT]; /* by role; NULL: none */
+	/* Patterns of its backends' libraries, from the program's directory; ends with NULL. */
+	const char *const *places;
 	const char *libraries[DAVY_BACKEND_COUNT]; /* parts of the libraries' file names */
 	/*
 	 * Options for the settings, NULL: none; the last name of each is the one that is written.
@@ -122,6 +132,12 @@ uint8_t davy_engine_can(enum davy_engine engine);
 
 /* Part of the name of the library that the engine maps with that backend; NULL: unknown. */
 const char *davy_engine_library(enum davy_engine engine, enum davy_backend backend);
+
+/* How to ask it; the API "none" if the row has none for that role. */
+const struct davy_engine_api *davy_engine_api(enum davy_engine engine, enum davy_role role);
+
+/* The row's places; NULL: its backends are not beside the program. */
+const char *const *davy_engine_places(enum davy_engine engine);
 
 /* The variables of the row, or NULL. */
 const char *davy_engine_share_port(enum davy_engine engine);

@@ -27,12 +27,15 @@ static bool images_read_whisper(const struct davy_engine_look *look, const struc
 	return true;
 }
 
+static const struct davy_engine_api whisper_api = { .name = "none", .health = "/health" };
+
 const struct davy_engine_ops davy_engine_whisper_cpp = {
 	.engine = DAVY_ENGINE_WHISPER_CPP,
 	.marks = { .programs = "whisper-server whisper-cli whisper-stream whisper-bench "
 			       "whisper-command whisper-talk-llama",
 		   .libraries = "libwhisper.so*" },
 	.read = images_read_whisper,
+	.api[DAVY_ROLE_SERVER] = &whisper_api,
 };
 
 /* "sd" is also a text tool: without a model it is ignored. */
@@ -50,10 +53,13 @@ static bool images_read_sd(const struct davy_engine_look *look, const struct dav
 	return true;
 }
 
+static const struct davy_engine_api sd_api = { .name = "none", .health = "/v1/models" };
+
 const struct davy_engine_ops davy_engine_sd_cpp = {
 	.engine = DAVY_ENGINE_SD_CPP,
 	.marks = { .programs = "sd sd-cli sd-server", .libraries = "libstable-diffusion.so*" },
 	.read = images_read_sd,
+	.api[DAVY_ROLE_SERVER] = &sd_api,
 };
 
 static bool images_read_comfyui(const struct davy_engine_look *look, const struct davy_command *c,
@@ -69,10 +75,13 @@ static bool images_read_comfyui(const struct davy_engine_look *look, const struc
 	return true;
 }
 
+static const struct davy_engine_api comfyui_api = { .name = "none", .health = "/system_stats" };
+
 const struct davy_engine_ops davy_engine_comfyui = {
 	.engine = DAVY_ENGINE_COMFYUI,
 	.marks = { .modules = "comfyui comfy", .paths = "/comfyui" },
 	.read = images_read_comfyui,
+	.api[DAVY_ROLE_SERVER] = &comfyui_api,
 };
 
 /* Recognised only by its mapped libraries and open devices, never by its command line. */

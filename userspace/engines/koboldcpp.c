@@ -27,11 +27,14 @@ static bool koboldcpp_read(const struct davy_engine_look *look, const struct dav
 	return true;
 }
 
+static const struct davy_engine_api koboldcpp_api = { "openai", "/api/extra/perf", "/v1/models" };
+
 const struct davy_engine_ops davy_engine_koboldcpp = {
 	.engine = DAVY_ENGINE_KOBOLDCPP,
 	.marks = { .programs = "koboldcpp koboldcpp-* koboldcpp_* koboldcpp.py",
 		   .libraries = "koboldcpp_*" },
 	.read = koboldcpp_read,
+	.api[DAVY_ROLE_SERVER] = &koboldcpp_api,
 	.knobs = { .ubatch = "-b --batch-size --batchsize --blasbatchsize",
 		   .context = "-c --ctx-size --contextsize" },
 };

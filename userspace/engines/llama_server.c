@@ -99,6 +99,24 @@ static int llama_server_to_backend(char *const argv[], enum davy_backend backend
 	return -EOPNOTSUPP;
 }
 
+/*
+ * ggml 0.27 (ggml-backend-reg.cpp): next to the program, in the directory set at build time
+ * (Debian: lib/TRIPLET/ggml/backends0), or linked.
+ */
+static const char *const places[] = {
+	"libggml-*.so*",
+	"../lib/libggml-*.so*",
+	"../lib64/libggml-*.so*",
+	"../lib/*/libggml-*.so*",
+	"../lib/*/ggml/backends*/libggml-*.so*",
+	"../lib/ggml/backends*/libggml-*.so*",
+	NULL,
+};
+
+static const struct davy_engine_api llama_server_api = { "llama", "/health", "/v1/models" };
+/* A router needs the model's name. */
+static const struct davy_engine_api llama_server_router_api = { "openai", "/health", "/v1/models" };
+
 const struct davy_engine_ops davy_engine_llama_server = {
 	.engine = DAVY_ENGINE_LLAMA_SERVER,
 	.marks = { .programs = "llama-server llama-server-* .llama-server-wrapped" },
@@ -106,6 +124,10 @@ const struct davy_engine_ops davy_engine_llama_server = {
 	.to_cpu = llama_server_to_cpu,
 	.cpu_unset = cpu_unset,
 	.to_backend = llama_server_to_backend,
+	.api = { [DAVY_ROLE_SERVER] = &llama_server_api,
+		 [DAVY_ROLE_RUNNER] = &llama_server_api,
+		 [DAVY_ROLE_MANAGER] = &llama_server_router_api },
+	.places = places,
 	.libraries = { [DAVY_BACKEND_VULKAN] = "/libggml-vulkan.",
 		       [DAVY_BACKEND_ROCM] = "/libggml-hip.",
 		       [DAVY_BACKEND_CUDA] = "/libggml-cuda.",

@@ -8,6 +8,9 @@
 static const char idle_tools[] = "llama-quantize llama-gguf* llama-tokenize llama-export-lora";
 static const char servers[] = "llamafile llamafiler *.llamafile";
 
+/* llamafile, "llama serve" and llama-cpp-python; the last has no /health. */
+static const struct davy_engine_api llama_tools_api = { "openai", "/v1/models", "/v1/models" };
+
 static bool llama_tools_read_tool(const struct davy_engine_look *look, const struct davy_command *c,
 				  struct davy_engine_facts *facts)
 {
@@ -33,6 +36,7 @@ const struct davy_engine_ops davy_engine_llama_tool = {
 			       "*.llamafile",
 		   .libraries = "libllama.so* libllama-* libllama.*" },
 	.read = llama_tools_read_tool,
+	.api[DAVY_ROLE_SERVER] = &llama_tools_api,
 };
 
 /* llama_cpp/server/settings.py: underscores, and variables of the same names in capitals. */
@@ -57,4 +61,5 @@ const struct davy_engine_ops davy_engine_llama_python = {
 	.engine = DAVY_ENGINE_LLAMA_CPP,
 	.marks = { .modules = "llama_cpp.server" },
 	.read = llama_tools_read_python,
+	.api[DAVY_ROLE_SERVER] = &llama_tools_api,
 };

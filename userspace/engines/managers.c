@@ -21,10 +21,14 @@ static bool managers_read_swap(const struct davy_engine_look *look, const struct
 	return true;
 }
 
+/* /v1/models lists all models, and a request loads one: only a loaded one is asked. */
+static const struct davy_engine_api managers_swap_api = { "openai", "/health", "/running" };
+
 const struct davy_engine_ops davy_engine_llama_swap = {
 	.engine = DAVY_ENGINE_LLAMA_SWAP,
 	.marks = { .programs = "llama-swap" },
 	.read = managers_read_swap,
+	.api[DAVY_ROLE_MANAGER] = &managers_swap_api,
 };
 
 static bool managers_read_lemonade(const struct davy_engine_look *look,
@@ -35,10 +39,14 @@ static bool managers_read_lemonade(const struct davy_engine_look *look,
 	return true;
 }
 
+static const struct davy_engine_api managers_lemonade_api = { "openai", "/api/v1/health",
+							      "/api/v1/health" };
+
 const struct davy_engine_ops davy_engine_lemonade = {
 	.engine = DAVY_ENGINE_LEMONADE,
 	.marks = { .programs = "lemond lemonade-router lemonade-server" },
 	.read = managers_read_lemonade,
+	.api[DAVY_ROLE_MANAGER] = &managers_lemonade_api,
 };
 
 /* Its backends get all settings over gRPC: their arguments contain only the address. */
@@ -61,12 +69,15 @@ static bool managers_read_localai(const struct davy_engine_look *look, const str
 	return true;
 }
 
+static const struct davy_engine_api managers_localai_api = { "openai", "/readyz", "/system" };
+
 const struct davy_engine_ops davy_engine_localai = {
 	.engine = DAVY_ENGINE_LOCALAI,
 	.marks = { .programs = "local-ai local-ai-* llama-cpp-avx* llama-cpp-fallback "
 			       "llama-cpp-grpc llama-cpp-cuda* llama-cpp-hip* llama-cpp-vulkan* "
 			       "llama-cpp-sycl* grpc-server" },
 	.read = managers_read_localai,
+	.api[DAVY_ROLE_MANAGER] = &managers_localai_api,
 };
 
 /* One program is daemon and worker; the process that maps llama.cpp holds a model. */
@@ -82,8 +93,12 @@ static bool managers_read_lm_studio(const struct davy_engine_look *look,
 	return true;
 }
 
+static const struct davy_engine_api managers_lm_studio_api = { "openai", "/v1/models",
+							       "/api/v0/models" };
+
 const struct davy_engine_ops davy_engine_lm_studio = {
 	.engine = DAVY_ENGINE_LM_STUDIO,
 	.marks = { .programs = "llmster lm-studio LM-Studio*", .paths = "/.lmstudio/ /lm-studio/" },
 	.read = managers_read_lm_studio,
+	.api[DAVY_ROLE_MANAGER] = &managers_lm_studio_api,
 };

@@ -75,8 +75,19 @@ static bool ollama_read(const struct davy_engine_look *look, const struct davy_c
 	       ollama_read_daemon(look, facts);
 }
 
+/* Since 0.30: lib/ollama and one directory per version. */
+static const char *const places[] = {
+	"../lib/ollama/libggml-*.so*",
+	"../lib/ollama/*/libggml-*.so*",
+	NULL,
+};
+
+static const struct davy_engine_api ollama_api = { "ollama", "/api/version", "/api/ps" };
+
 const struct davy_engine_ops davy_engine_ollama = {
 	.engine = DAVY_ENGINE_OLLAMA,
 	.marks = { .programs = "ollama ollama_llama_server .ollama-wrapped" },
 	.read = ollama_read,
+	.api[DAVY_ROLE_MANAGER] = &ollama_api,
+	.places = places,
 };

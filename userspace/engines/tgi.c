@@ -34,11 +34,15 @@ static bool tgi_read(const struct davy_engine_look *look, const struct davy_comm
 	return true;
 }
 
+/* router/src/server.rs of 3.x; the launcher's port is its router's */
+static const struct davy_engine_api tgi_api = { "openai", "/health", "/v1/models" };
+
 const struct davy_engine_ops davy_engine_tgi = {
 	.engine = DAVY_ENGINE_TGI,
 	.marks = { .programs = "text-generation-launcher text-generation-router* "
 			       "text-generation-server" },
 	.read = tgi_read,
+	.api[DAVY_ROLE_MANAGER] = &tgi_api,
 	.knobs = { .ubatch = "--max-batch-prefill-tokens",
 		   .context = "--max-total-tokens",
 		   .parallel = "--max-concurrent-requests" },

@@ -45,10 +45,14 @@ static bool vllm_read(const struct davy_engine_look *look, const struct davy_com
 	return true;
 }
 
+/* SGLang has the same paths. */
+static const struct davy_engine_api vllm_api = { "openai", "/health", "/v1/models" };
+
 const struct davy_engine_ops davy_engine_vllm = {
 	.engine = DAVY_ENGINE_VLLM,
 	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*" },
 	.read = vllm_read,
+	.api[DAVY_ROLE_SERVER] = &vllm_api,
 	.knobs = { .ubatch = "--max-num-batched-tokens",
 		   .context = "--max-model-len",
 		   .parallel = "--max-num-seqs" },
@@ -82,6 +86,7 @@ const struct davy_engine_ops davy_engine_sglang = {
 	.engine = DAVY_ENGINE_SGLANG,
 	.marks = { .programs = "sglang", .modules = "sglang", .titles = "sglang::*" },
 	.read = vllm_read_sglang,
+	.api[DAVY_ROLE_SERVER] = &vllm_api,
 	.knobs = { .ubatch = "--chunked-prefill-size",
 		   .context = "--context-length",
 		   .parallel = "--max-running-requests" },

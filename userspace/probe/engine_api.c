@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * llama-server: /completion, tokens_predicted. Ollama: /api/generate, eval_count; its options here
- * do not cause a reload of the model (llm/sched.go, needsReload). OpenAI's API of vLLM, SGLang and
- * llama-server's router mode: /v1/completions, usage.completion_tokens.
+ * do not cause a reload of the model (llm/sched.go, needsReload). OpenAI's API of vLLM, SGLang,
+ * TGI, llama-cpp-python, KoboldCpp, managers and llama-server's router mode: /v1/completions,
+ * usage.completion_tokens. Which engine has which API: its row in engines/.
  */
 #include "lib/json_text.h"
 #include "probe/engine_api.h"
@@ -16,60 +17,93 @@
 enum api {
 	API_LLAMA,
 	API_OLLAMA,
-	API_OPENAI
+	API_OPENAI,
+	API_NONE
 };
+
+static const char *const api_names[] = { "llama", "ollama", "openai", "none" };
 
 static enum api api_of(const char *name)
 {
-	if (name && !strcmp(name, "ollama"))
-		return API_OLLAMA;
-	return name && !strcmp(name, "openai") ? API_OPENAI : API_LLAMA;
+	for (size_t i = 0; name && i < sizeof(api_names) / sizeof(api_names[0]); i++)
+		if (!strcmp(name, api_names[i]))
+			return (enum api)i;
+	return API_LLAMA;
 }
 
 bool davy_api_known(const char *name)
 {
-	return !strcmp(name, "llama") || api_of(name) != API_LLAMA;
+	return !strcmp(name, api_names[api_of(name)]);
 }
 
-const char *davy_api_health(const struct davy_probe_options *options)
+bool davy_api_silent(const struct davy_probe_options *options)
 {
-	return api_of(options->api) == API_OLLAMA ? "/api/version" : "/health";
+	return api_of(options->api) == API_NONE;
 }
 
-/* A router lists all models with their state; the others list loaded models. */
-static bool is_loaded(const json_t *entry)
+/*
+ * A router and LM Studio list all models with their state; the others list loaded models. LM Studio
+ * and lemonade also list models that generate no text, with their type.
+ */
+static bool api_is_loaded(const json_t *entry)
 {
+	const char *type = json_string_value(json_object_get(entry, "type"));
 	const json_t *status = json_object_get(entry, "status");
-	const char *value = json_string_value(json_object_get(status, "value"));
+	const char *state = json_string_value(json_object_get(entry, "state"));
 
-	return !status || (value && !strcmp(value, "loaded"));
+	if (type && strcmp(type, "llm") != 0 && strcmp(type, "vlm") != 0)
+		return false;
+	if (json_is_object(status))
+		state = json_string_value(json_object_get(status, "value"));
+	else if (!json_object_get(entry, "state"))
+		return true;
+	return state && (!strcmp(state, "loaded") || !strcmp(state, "ready"));
+}
+
+static const json_t *api_first_of(const json_t *object, const char *const names[])
+{
+	const json_t *found = NULL;
+
+	for (size_t i = 0; !found && names[i]; i++)
+		found = json_object_get(object, names[i]);
+	return found;
+}
+
+/*
+ * The list: /v1/models "data" (llama-server adds "models"), Ollama's /api/ps "models", llama-swap's
+ * /running "running", LocalAI's /system "loaded_models", lemonade's health "all_models_loaded".
+ */
+static const char *api_loaded_in(const json_t *object)
+{
+	static const char *const lists[] = {
+		"data", "models", "running", "loaded_models", "all_models_loaded", NULL
+	};
+	static const char *const names[] = { "id", "model", "name", "model_name", NULL };
+	const json_t *list = api_first_of(object, lists);
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (api_is_loaded(json_array_get(list, i)))
+			return json_string_value(api_first_of(json_array_get(list, i), names));
+	return NULL;
 }
 
 bool davy_api_loaded_model(const struct davy_probe_options *options, struct davy_reply *reply,
 			   char *name, size_t size)
 {
-	bool ollama = api_of(options->api) == API_OLLAMA;
-	const char *found = NULL;
+	const char *found;
 	json_t *object;
-	const json_t *list;
+	bool fits;
 
-	if (davy_http_request(options, ollama ? "/api/ps" : "/v1/models", NULL, LIST_MS, reply) !=
-	    200)
+	if (!options->models ||
+	    davy_http_request(options, options->models, NULL, LIST_MS, reply) != 200)
 		return false;
 	object = json_loadb(reply->text, reply->used, 0, NULL);
-	list = json_object_get(object, ollama ? "models" : "data");
-	for (size_t i = 0; !found && i < json_array_size(list); i++) {
-		const json_t *entry = json_array_get(list, i);
-
-		if (is_loaded(entry))
-			found = json_string_value(json_object_get(entry, ollama ? "name" : "id"));
-	}
-	if (found && strlen(found) < size)
+	found = api_loaded_in(object);
+	fits = found && strlen(found) < size;
+	if (fits)
 		snprintf(name, size, "%s", found);
-	else
-		found = NULL;
 	json_decref(object);
-	return found != NULL;
+	return fits;
 }
 
 static void put_body(struct davy_api_question *q, json_t *body)
@@ -88,7 +122,6 @@ void davy_api_question(const struct davy_probe_options *options, struct davy_rep
 	char model[256];
 
 	memset(q, 0, sizeof(*q));
-	q->health = davy_api_health(options);
 	q->path = api == API_OLLAMA   ? "/api/generate"
 		  : api == API_OPENAI ? "/v1/completions"
 				      : "/completion";

@@ -7,7 +7,6 @@
 #include "probe/probe.h"
 
 struct davy_api_question {
-	const char *health; /* path of the health check */
 	const char *path;
 	char body[768];
 	bool idle; /* no model is loaded or named: no request */
@@ -15,14 +14,16 @@ struct davy_api_question {
 
 /* "name": of --api; NULL: llama-server's. False: unknown. */
 bool davy_api_known(const char *name);
-const char *davy_api_health(const struct davy_probe_options *options);
+
+/* The API is "none": no token is asked for. */
+bool davy_api_silent(const struct davy_probe_options *options);
 
 /* May ask the engine for its loaded model. */
 void davy_api_question(const struct davy_probe_options *options, struct davy_reply *reply,
 		       struct davy_api_question *ret_question);
 uint32_t davy_api_tokens(const struct davy_probe_options *options, const struct davy_reply *reply);
 
-/* The first model that is loaded (Ollama's /api/ps, a router's /v1/models); false: none. */
+/* The first model that is loaded, from the list of loaded models; false: none. */
 bool davy_api_loaded_model(const struct davy_probe_options *options, struct davy_reply *reply,
 			   char *name, size_t size);
 

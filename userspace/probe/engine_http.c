@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define CONNECT_MS 1000
+
 static size_t engine_http_take(char *data, size_t size, size_t count, void *arg)
 {
 	struct davy_reply *r = arg;
@@ -77,6 +79,26 @@ static long engine_http_request(const struct davy_probe_options *options, const 
 	curl_slist_free_all(headers);
 	curl_easy_cleanup(curl);
 	return status;
+}
+
+bool davy_port_open(const struct davy_probe_options *options)
+{
+	CURL *curl = curl_easy_init();
+	bool v6 = strchr(options->host, ':'), open;
+	char url[128];
+
+	if (!curl)
+		return false;
+	snprintf(url, sizeof(url), "http://%s%s%s:%u", v6 ? "[" : "", options->host, v6 ? "]" : "",
+		 options->port);
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+	open = curl_easy_perform(curl) == CURLE_OK;
+	curl_easy_cleanup(curl);
+	return open;
 }
 
 long davy_http_request(const struct davy_probe_options *options, const char *path, const char *body,

@@ -27,6 +27,9 @@ long davy_http_request(const struct davy_probe_options *options, const char *pat
 long davy_http_delete(const struct davy_probe_options *options, const char *path, const char *body,
 		      uint32_t timeout_ms, struct davy_reply *reply);
 
+/* True if a connection to host and port of the options succeeds. */
+bool davy_port_open(const struct davy_probe_options *options);
+
 /* Adds models, slots and props of a llama-server; null: no answer in time. */
 void davy_engine_facts(const struct davy_probe_options *options, struct davy_reply *reply,
 		       json_t *answer);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The health check: requests one token over HTTP, and reads what the engine reports about itself.
- * Only statuses, counts and names leave this process.
+ * An engine that generates no token must answer its health check and keep its port open. Only
+ * statuses, counts and names leave this process.
  */
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -12,18 +13,20 @@
 #include "probe/engine_http.h"
 #include "probe/probe.h"
 
-#define HEALTH_MS    1000
-#define WAIT_STEP_NS 50000000L
+#define HEALTH_MS      1000
+#define WAIT_STEP_NS   50000000L
+#define ALIVE_STEP_NS  250000000L
+#define HTTP_NOT_FOUND 404 /* an older version of the engine has no health check */
 
 static long wait_until_healthy(const struct davy_probe_options *options, struct davy_reply *reply)
 {
+	uint32_t limit_ms = davy_api_silent(options) ? options->timeout_ms : HEALTH_MS;
 	uint64_t end = davy_now_ms() + options->wait_ms;
 	long status;
 
 	davy_answer_stage("health", NULL);
 	for (;;) {
-		status = davy_http_request(options, davy_api_health(options), NULL, HEALTH_MS,
-					   reply);
+		status = davy_http_request(options, options->health, NULL, limit_ms, reply);
 		if (status == 200 || davy_now_ms() >= end)
 			return status;
 		nanosleep(&(struct timespec){ .tv_nsec = WAIT_STEP_NS }, NULL);
@@ -74,6 +77,49 @@ static void engine_probe_complete(const struct davy_probe_options *options,
 		json_object_set_new(answer, "why", json_string("the answer has no token"));
 }
 
+/* Its port stays open, and its health check, if this version has one, returned 200. */
+static void engine_probe_alive(const struct davy_probe_options *options, long health,
+			       json_t *answer)
+{
+	uint64_t now = davy_now_ms(), open_end = now + options->wait_ms, end = 0;
+	bool ok = !options->health || health == 200 || health == HTTP_NOT_FOUND, open;
+
+	davy_answer_stage("port", NULL);
+	do {
+		open = davy_port_open(options);
+		now = davy_now_ms();
+		if (open && !end)
+			end = now + options->alive_ms;
+		if (!open && (end || now >= open_end))
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = ALIVE_STEP_NS }, NULL);
+	} while (ok && (!end || now < end));
+	ok = ok && open;
+	json_object_update_new(answer, json_pack("{s:i, s:i, s:i, s:b, s:s, s:b}", "completion", 0,
+						 "tokens", 0, "ms", 0, "ok", ok, "stage", "port",
+						 "alive", ok));
+	if (!ok)
+		json_object_set_new(answer, "why",
+				    open ? json_sprintf("HTTP %ld", health)
+					 : json_string("its port is closed"));
+}
+
+/* Asks for a token, unless the engine generates none. */
+static void engine_probe_ask(const struct davy_probe_options *options, struct davy_reply *reply,
+			     json_t *answer)
+{
+	long health = options->health ? wait_until_healthy(options, reply) : 0;
+
+	json_object_set_new(answer, "health", json_integer(health));
+	if (davy_api_silent(options)) {
+		engine_probe_alive(options, health, answer);
+		return;
+	}
+	if (!options->brief)
+		davy_engine_facts(options, reply, answer);
+	engine_probe_complete(options, reply, answer);
+}
+
 int davy_probe_engine(const struct davy_probe_options *options)
 {
 	struct davy_reply *reply = calloc(1, sizeof(*reply));
@@ -85,10 +131,7 @@ int davy_probe_engine(const struct davy_probe_options *options)
 		free(reply);
 		return 1;
 	}
-	json_object_set_new(answer, "health", json_integer(wait_until_healthy(options, reply)));
-	if (!options->brief)
-		davy_engine_facts(options, reply, answer);
-	engine_probe_complete(options, reply, answer);
+	engine_probe_ask(options, reply, answer);
 	failed = davy_answer_give(answer);
 	curl_global_cleanup();
 	free(reply);

@@ -27,7 +27,10 @@ struct davy_probe_options {
 	uint32_t timeout_ms; /* engine: of the completion */
 	const char *host;    /* engine: numeric address */
 	uint16_t from_port;  /* engine: source port at that address; 0: any */
-	const char *api;     /* engine: "ollama", "openai"; NULL: llama-server's */
+	const char *api;     /* engine: "ollama", "openai", "none"; NULL: llama-server's */
+	const char *health;  /* engine: path of the health check; NULL: none */
+	const char *models;  /* engine, models: path of the list of loaded models; NULL: none */
+	uint32_t alive_ms;   /* engine, "none": how long the port must stay open */
 	const char *model;   /* engine: if none is loaded; models: which; NULL: none */
 	const char *act;     /* models: "unload", "derive", "restore" */
 	uint32_t num_batch;  /* models, derive; 0: unchanged */

@@ -40,7 +40,11 @@ static const char usage[] =
 	"  --wait-ms N        time for /health to return 200 (default 0)\n"
 	"  --timeout-ms N     time limit of the completion (default 10000)\n"
 	"  --brief            omit models, props and slots\n"
-	"  --api NAME         llama (default), ollama or openai\n"
+	"  --api NAME         llama (default), ollama, openai, or none: the engine generates\n"
+	"                     no token, its port must stay open\n"
+	"  --health PATH      path of the health check (default /health)\n"
+	"  --models PATH      path of the list of loaded models (default /v1/models)\n"
+	"  --alive-ms N       with --api none: how long the port must stay open\n"
 	"  --model NAME       model for a daemon that has none loaded\n"
 	"  --host ADDRESS     numeric address of the engine (default 127.0.0.1)\n"
 	"  --from-port N      source port at that address\n"
@@ -108,7 +112,7 @@ static bool probe_main_take_api(void *arg, const char *name)
 
 	o->api = name;
 	if (!davy_api_known(name))
-		davy_log("unknown API '%s'; expected llama, ollama or openai", name);
+		davy_log("unknown API '%s'; expected llama, ollama, openai or none", name);
 	return davy_api_known(name);
 }
 
@@ -150,6 +154,17 @@ static bool probe_main_take_prefix(void *at, const char *text)
 {
 	return probe_main_plain(at, text,
 				"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+}
+
+/* "": the engine has none. */
+static bool probe_main_take_path(void *at, const char *text)
+{
+	if (*text)
+		return probe_main_plain(at, text,
+					"/-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"abcdefghijklmnopqrstuvwxyz");
+	*(const char **)at = NULL;
+	return true;
 }
 
 static bool probe_main_take_slots(void *arg, const char *text)
@@ -299,6 +314,7 @@ static int probe_main_options(int argc, char **argv, struct given *g)
 		{ "from-port", &o->from_port, sizeof(o->from_port), UINT16_MAX },
 		{ "wait-ms", &o->wait_ms, sizeof(o->wait_ms), 3600 * 1000 },
 		{ "timeout-ms", &o->timeout_ms, sizeof(o->timeout_ms), 3600 * 1000 },
+		{ "alive-ms", &o->alive_ms, sizeof(o->alive_ms), 3600 * 1000 },
 		{ "timeout", &o->timeout_s, sizeof(o->timeout_s), 3600 },
 		{ "slot-set", &o->slot_set, sizeof(o->slot_set), UINT64_MAX },
 		{ "num-batch", &o->num_batch, sizeof(o->num_batch), INT32_MAX },
@@ -315,6 +331,8 @@ static int probe_main_options(int argc, char **argv, struct given *g)
 		{ "model", .text = &o->model },
 		{ "act", .text = &o->act },
 		{ "api", .take = probe_main_take_api, .arg = o },
+		{ "health", .take = probe_main_take_path, .arg = &o->health },
+		{ "models", .take = probe_main_take_path, .arg = &o->models },
 		{ "slots", .take = probe_main_take_slots, .arg = o },
 		{ "host", .take = probe_main_take_host, .arg = &o->host },
 		{ "prefix", .take = probe_main_take_prefix, .arg = &o->prefix },
@@ -374,11 +392,13 @@ static int give_up_privileges(struct given *g, pid_t parent)
 int main(int argc, char **argv)
 {
 	pid_t parent = getppid();
-	struct given g = {
-		.uid = NOT_GIVEN,
-		.gid = NOT_GIVEN,
-		.options = { .timeout_ms = 10000, .host = "127.0.0.1", .confine = { .cpu_s = 60 } }
-	};
+	struct given g = { .uid = NOT_GIVEN,
+			   .gid = NOT_GIVEN,
+			   .options = { .timeout_ms = 10000,
+					.host = "127.0.0.1",
+					.health = "/health",
+					.models = "/v1/models",
+					.confine = { .cpu_s = 60 } } };
 	const struct kind *kind;
 	int status;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests a token from an engine, for a check or to verify an act. */
+/* Checks whether an engine works, or verifies an act. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -18,13 +18,24 @@ struct question {
 	uint32_t plan; /* 0: a check without an act */
 };
 
+/* Its port is open: it is the process that was started, and not on the CPU in place of its GPU. */
+static bool act_check_runs(struct davy_agent *a, const struct davy_link *link)
+{
+	const struct davy_process *p = davy_world_process(&a->core.world, link->pid);
+	bool beside_gpu = p && p->backend == DAVY_BACKEND_CPU &&
+			  link->backend != DAVY_BACKEND_CPU &&
+			  link->backend != DAVY_BACKEND_UNKNOWN;
+
+	return davy_process_start(link->pid) == link->start_ticks && !beside_gpu;
+}
+
 static void act_check_on_checked(void *arg, const struct davy_check_result *result)
 {
 	struct question *q = arg;
 	struct davy_agent *a = q->agent;
 	struct davy_event ev = davy_agent_event(DAVY_EV_PROBE, 0);
 	struct davy_link *link = davy_link_of_workload(a, q->workload);
-	bool serving = result->completion_status == 200 && result->token_count;
+	bool serving = davy_check_serving(result);
 
 	if (result->error)
 		davy_log("check of workload %u: davylamp-probe: %s; this counts as no reply",
@@ -36,6 +47,8 @@ static void act_check_on_checked(void *arg, const struct davy_check_result *resu
 	ev.probe.completion_ms = result->completion_ms;
 	davy_agent_feed(a, &ev);
 	if (q->plan && link && link->act_plan == q->plan) {
+		if (result->completion_status == DAVY_PROBE_ALIVE)
+			serving = act_check_runs(a, link);
 		link->act_plan = 0;
 		link->verifying = false;
 		davy_agent_acted(a, q->plan, q->workload,
@@ -52,14 +65,16 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 	const struct davy_service *unit = davy_unit_of_workload(a, workload);
 	const struct davy_link *link = davy_link_of_workload(a, workload);
 	enum davy_engine engine = unit ? unit->engine : link ? link->engine : DAVY_ENGINE_NONE;
+	const struct davy_process *p = link ? davy_world_process(&a->core.world, link->pid) : NULL;
+	enum davy_role role = unit ? unit->role : p ? (enum davy_role)p->role : DAVY_ROLE_UNKNOWN;
 	struct davy_check_request request = { .port = unit ? unit->port : port,
-					      .api = davy_check_api(
-						      engine, unit ? unit->role : DAVY_ROLE_SERVER),
+					      .api = davy_engine_api(engine, role),
 					      .model = unit   ? unit->model
 						       : link ? link->model
 							      : NULL,
 					      .wait_ms = wait_ms,
 					      .timeout_ms = timeout_ms,
+					      .alive_ms = plan ? DAVY_CHECK_ALIVE_MS : 0,
 					      .done = act_check_on_checked,
 					      .arg = q };
 	struct davy_check_result none = { 0 };

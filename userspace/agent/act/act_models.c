@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "act/check.h"
 #include "act/probe_run.h"
 #include "lib/log.h"
 #include "lib/text.h"
@@ -73,12 +72,15 @@ static int act_models_start(const struct davy_service *u, const struct deed *dee
 			    const struct davy_knobs *knobs, const char *model)
 {
 	char port[16], batch[16], context[16];
+	const struct davy_engine_api *api = davy_engine_api(u->engine, u->role);
 	const char *const arguments[] = {
 		"models",
 		"--port",
 		port,
 		"--api",
-		davy_check_api(u->engine, u->role),
+		api->name,
+		"--models",
+		api->models ? api->models : "",
 		"--act",
 		act,
 		"--num-batch",

@@ -100,7 +100,8 @@ static void ask_who_wanted_it(struct davy_service *u)
 static void act_unit_on_checked(void *arg, const struct davy_check_result *result)
 {
 	struct davy_service *u = arg;
-	bool serving = result->completion_status == 200 && result->token_count;
+	bool serving = davy_check_serving(result) &&
+		       (result->completion_status != DAVY_PROBE_ALIVE || !is_gone(u));
 
 	if (result->error)
 		davy_log("%s: davylamp-probe: %s; this counts as no reply", u->name, result->why);
@@ -128,12 +129,13 @@ static void verify(struct davy_service *u)
 	left_ms = u->act.verify_end_ms > now_ms ? u->act.verify_end_ms - now_ms : 0;
 	davy_unit_look_again(u);
 	request = (struct davy_check_request){ .port = u->port,
-					       .api = davy_check_api(u->engine, u->role),
+					       .api = davy_engine_api(u->engine, u->role),
 					       .model = u->model,
 					       .wait_ms = left_ms < VERIFY_ROUND_MS
 								  ? (uint32_t)left_ms
 								  : VERIFY_ROUND_MS,
 					       .timeout_ms = VERIFY_TIMEOUT_MS,
+					       .alive_ms = DAVY_CHECK_ALIVE_MS,
 					       .done = act_unit_on_checked,
 					       .arg = u };
 	if (u->port)

@@ -537,6 +537,9 @@ struct davy_ev_finding {
 	uint8_t pad;
 };
 
+/* completion_status of an engine that generates no token: it is alive with its port open. */
+#define DAVY_PROBE_ALIVE 204
+
 struct davy_ev_probe {
 	uint32_t workload;
 	uint16_t health_status;	    /* HTTP status of /health, 0: no reply */

@@ -5,7 +5,8 @@
  *   its device is busy (fdinfo, a running job, KFD queues), and no token was generated and no job
  *   or graph ended within "silent".
  * Threshold: policies/hazards.conf. The proof is a failed one-token completion, requested at most
- *   every 30 s. The answer of /health is recorded but is no evidence: it is 200 in both cases.
+ *   every 30 s. The answer of /health is recorded but is no evidence: it is 200 in both cases. An
+ *   engine that generates no token is judged by the signal, as one without a port.
  * False alarms: a pause by davylamp (no check, no alarm), a throttle (longer limits), the first
  *   graphs, which compile shaders (first_graph_age), an engine that is loading (503: check again
  *   later), a slow CPU backend (never checked), a handled exception (the check returns a token: no
@@ -180,6 +181,11 @@ static void engine_wedged_look_at_probe(struct davy_step *s)
 	}
 	if (probe->health_status == HTTP_LOADING && !p->exception_ns)
 		return; /* still loading; a stuck graph triggers another check */
+	if (probe->completion_status == DAVY_PROBE_ALIVE) { /* no token can prove that it works */
+		if (engine_wedged_proven(s, p))
+			engine_wedged_raise(s, p, NULL);
+		return;
+	}
 	engine_wedged_raise(s, p, probe);
 }
 

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * ggml 0.27 (ggml-backend-reg.cpp): next to the program, in the directory set at build time
- * (Debian: lib/TRIPLET/ggml/backends0), or linked. Ollama since 0.30: lib/ollama and one directory
- * per version.
- */
 #include "sensors/proc/engine_parts.h"
 
 #include <glob.h>
@@ -13,23 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engines/engine.h"
+
 #define FOUND_MAX 512
-
-static const char *const ggml[] = {
-	"libggml-*.so*",
-	"../lib/libggml-*.so*",
-	"../lib64/libggml-*.so*",
-	"../lib/*/libggml-*.so*",
-	"../lib/*/ggml/backends*/libggml-*.so*",
-	"../lib/ggml/backends*/libggml-*.so*",
-	NULL,
-};
-
-static const char *const ollama[] = {
-	"../lib/ollama/libggml-*.so*",
-	"../lib/ollama/*/libggml-*.so*",
-	NULL,
-};
 
 static uint32_t engine_parts_backend_of(const char *path)
 {
@@ -101,9 +82,7 @@ static bool engine_parts_find(const char *program, char dir[PATH_MAX])
 
 uint32_t davy_engine_parts(enum davy_engine engine, const char *program)
 {
-	const char *const *places = engine == DAVY_ENGINE_LLAMA_SERVER ? ggml
-				    : engine == DAVY_ENGINE_OLLAMA     ? ollama
-								       : NULL;
+	const char *const *places = davy_engine_places(engine);
 	uint32_t parts = 0;
 	char dir[PATH_MAX];
 

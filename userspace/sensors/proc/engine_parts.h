@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The backends of an installed engine, from the libraries in ggml's search directories. */
+/* The backends of an installed engine, from the libraries in the places of the engine's row. */
 #ifndef DAVY_ENGINE_PARTS_H
 #define DAVY_ENGINE_PARTS_H
 

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every engine of the table from its command line to the check by davylamp-probe. A stand-in on
+ * 127.0.0.1 answers what the engine's source says, and 404 to everything else.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs these four first */
+#include <cmocka.h>
+#include <arpa/inet.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "act/check.h"
+#include "lib/file.h"
+
+#define ROUTES_MAX 4
+#define WORDS_MAX  8
+
+/* "%" in a word is the port. */
+struct engine_case {
+	const char *words[WORDS_MAX];
+	const char *env; /* NULL: none */
+	const char *exe; /* NULL: unknown */
+	enum davy_engine engine;
+	bool silent; /* it generates no token */
+	struct route {
+		const char *request;
+		const char *body;
+		const char *asks; /* a part of the request's body; NULL: any */
+	} routes[ROUTES_MAX];
+};
+
+#define COMPLETION "{\"choices\":[{\"text\":\" 4\"}],\"usage\":{\"completion_tokens\":1}}"
+#define ONE_MODEL  "{\"object\":\"list\",\"data\":[{\"id\":\"m1\",\"object\":\"model\"}]}"
+#define ASKS(name)                                                                                 \
+	{                                                                                          \
+		"POST /v1/completions ", COMPLETION, "\"model\":\"" name "\""                      \
+	}
+
+static const struct engine_case cases[] = {
+	{ .words = { "llama-server", "-m", "/m.gguf", "--port", "%" },
+	  .engine = DAVY_ENGINE_LLAMA_SERVER,
+	  .routes = { { "GET /health ", "{\"status\":\"ok\"}" },
+		      { "POST /completion ", "{\"content\":\"4\",\"tokens_predicted\":1}",
+			"\"n_predict\":1" } } },
+	{ .words = { "llama-server", "--models-dir", "/m", "--port", "%" },
+	  .engine = DAVY_ENGINE_LLAMA_SERVER,
+	  .routes = { { "GET /health ", "{\"status\":\"ok\"}" },
+		      { "GET /v1/models ", "{\"models\":[],\"data\":["
+					   "{\"id\":\"m0\",\"status\":{\"value\":\"unloaded\"}},"
+					   "{\"id\":\"m1\",\"status\":{\"value\":\"loaded\"}}]}" },
+		      ASKS("m1") } },
+	{ .words = { "ollama", "serve" },
+	  .env = "OLLAMA_HOST=127.0.0.1:%",
+	  .engine = DAVY_ENGINE_OLLAMA,
+	  .routes = { { "GET /api/version ", "{\"version\":\"0.33.0\"}" },
+		      { "GET /api/ps ", "{\"models\":[{\"name\":\"m1\",\"model\":\"m1\"}]}" },
+		      { "POST /api/generate ", "{\"response\":\"4\",\"eval_count\":1}",
+			"\"model\":\"m1\"" } } },
+	{ .words = { "vllm", "serve", "org/m1", "--port", "%" },
+	  .engine = DAVY_ENGINE_VLLM,
+	  .routes = { { "GET /health ", "" }, { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
+	{ .words = { "python3", "-m", "sglang.launch_server", "--model-path", "m1", "--port", "%" },
+	  .engine = DAVY_ENGINE_SGLANG,
+	  .routes = { { "GET /health ", "" }, { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
+	{ .words = { "text-generation-launcher", "--model-id", "m1", "--port", "%" },
+	  .engine = DAVY_ENGINE_TGI,
+	  .routes = { { "GET /health ", "" }, { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
+	{ .words = { "local-ai", "run", "--address", ":%" },
+	  .engine = DAVY_ENGINE_LOCALAI,
+	  .routes = { { "GET /readyz ", "OK" },
+		      { "GET /system ", "{\"backends\":[\"llama-cpp\"],\"loaded_models\":[{"
+					"\"id\":\"m1\"}]}" },
+		      ASKS("m1") } },
+	{ .words = { "llmster", "--port", "%" },
+	  .engine = DAVY_ENGINE_LM_STUDIO,
+	  .routes = { { "GET /v1/models ", ONE_MODEL },
+		      { "GET /api/v0/models ",
+			"{\"data\":[{\"id\":\"e\",\"type\":\"embeddings\",\"state\":\"loaded\"},"
+			"{\"id\":\"m0\",\"type\":\"llm\",\"state\":\"not-loaded\"},"
+			"{\"id\":\"m1\",\"type\":\"llm\",\"state\":\"loaded\"}]}" },
+		      ASKS("m1") } },
+	{ .words = { "koboldcpp-linux-x64", "--model", "/m.gguf", "--port", "%" },
+	  .engine = DAVY_ENGINE_KOBOLDCPP,
+	  .routes = { { "GET /api/extra/perf ", "{\"idle\":1}" },
+		      { "GET /v1/models ", "{\"data\":[{\"id\":\"koboldcpp/m1\"}]}" },
+		      ASKS("koboldcpp/m1") } },
+	{ .words = { "llama-swap", "-listen", ":%" },
+	  .engine = DAVY_ENGINE_LLAMA_SWAP,
+	  .routes = { { "GET /health ", "OK" },
+		      { "GET /running ", "{\"running\":[{\"model\":\"m1\",\"state\":\"ready\","
+					 "\"name\":\"\"}]}" },
+		      ASKS("m1") } },
+	{ .words = { "lemond", "--port", "%" },
+	  .engine = DAVY_ENGINE_LEMONADE,
+	  .routes = { { "GET /api/v1/health ",
+			"{\"status\":\"ok\",\"all_models_loaded\":[{\"type\":\"audio\","
+			"\"model_name\":\"w\"},{\"type\":\"llm\",\"model_name\":\"m1\"}]}" },
+		      ASKS("m1") } },
+	{ .words = { "python3", "-m", "llama_cpp.server", "--model", "/m.gguf", "--port", "%" },
+	  .engine = DAVY_ENGINE_LLAMA_CPP,
+	  .routes = { { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
+	{ .words = { "llamafile", "-m", "/m.gguf", "--port", "%" },
+	  .engine = DAVY_ENGINE_LLAMA_CPP,
+	  .routes = { { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
+	{ .words = { "whisper-server", "-m", "/m.bin", "--port", "%" },
+	  .engine = DAVY_ENGINE_WHISPER_CPP,
+	  .silent = true,
+	  .routes = { { "GET /health ", "{\"status\":\"ok\"}" } } },
+	{ .words = { "sd-server", "-m", "/m.gguf", "--listen-port", "%" },
+	  .engine = DAVY_ENGINE_SD_CPP,
+	  .silent = true,
+	  .routes = { { "GET /v1/models ", ONE_MODEL } } },
+	{ .words = { "python3", "main.py", "--port", "%" },
+	  .exe = "/srv/ComfyUI/venv/bin/python3",
+	  .engine = DAVY_ENGINE_COMFYUI,
+	  .silent = true,
+	  .routes = { { "GET /system_stats ", "{\"system\":{},\"devices\":[]}" } } },
+	{ .words = { "rpc-server", "-p", "%" }, .engine = DAVY_ENGINE_LLAMA_CPP, .silent = true },
+};
+
+#define CASES (sizeof(cases) / sizeof(cases[0]))
+
+/* The stand-in: "status" answers to what it knows. */
+static void stand_in_answer(int fd, const struct engine_case *c, int status)
+{
+	char buf[8192], reply[2048];
+	ssize_t n = read(fd, buf, sizeof(buf) - 1); /* requests of the probe come in one piece */
+	const char *body = "not found";
+	int code = 404;
+
+	buf[n > 0 ? n : 0] = 0;
+	for (size_t i = 0; i < ROUTES_MAX && c->routes[i].request; i++)
+		if (!strncmp(buf, c->routes[i].request, strlen(c->routes[i].request)) &&
+		    (!c->routes[i].asks || strstr(buf, c->routes[i].asks))) {
+			code = status;
+			body = c->routes[i].body;
+		}
+	snprintf(reply, sizeof(reply),
+		 "HTTP/1.1 %d X\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s", code,
+		 strlen(body), body);
+	if (n > 0 && write(fd, reply, strlen(reply)) < 0)
+		_exit(1);
+	shutdown(fd, SHUT_WR);
+	close(fd);
+}
+
+static uint16_t stand_in_port;
+
+static pid_t stand_in_start(const struct engine_case *c, int status)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	socklen_t size = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), conn;
+	pid_t pid;
+
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&addr, &size), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	stand_in_port = ntohs(addr.sin_port);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		for (;;) {
+			conn = accept(fd, NULL, NULL);
+			if (conn < 0)
+				_exit(1);
+			stand_in_answer(conn, c, status);
+		}
+	close(fd);
+	return pid;
+}
+
+static void stand_in_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static const char *with_port(const char *word, char *buf, size_t size)
+{
+	const char *at = word ? strchr(word, '%') : NULL;
+
+	if (!at)
+		return word;
+	snprintf(buf, size, "%.*s%u", (int)(at - word), word, stand_in_port);
+	return buf;
+}
+
+static void recognise(const struct engine_case *c, struct davy_engine_facts *facts)
+{
+	char buf[WORDS_MAX][64], env_buf[64];
+	char *argv[WORDS_MAX + 1] = { NULL };
+	char *envp[] = { (char *)with_port(c->env, env_buf, sizeof(env_buf)), NULL };
+	const struct davy_engine_look look = { argv, envp, c->exe ? c->exe : "", "" };
+
+	for (size_t i = 0; i < WORDS_MAX && c->words[i]; i++)
+		argv[i] = (char *)with_port(c->words[i], buf[i], sizeof(buf[i]));
+	davy_engine_identify(&look, facts);
+	assert_int_equal(facts->engine, c->engine);
+	assert_int_equal(facts->port, stand_in_port);
+}
+
+struct checked {
+	sd_event *loop;
+	struct davy_check_result result;
+};
+
+static void on_checked(void *arg, const struct davy_check_result *result)
+{
+	struct checked *c = arg;
+
+	c->result = *result;
+	sd_event_exit(c->loop, 0);
+}
+
+static struct davy_check_result check(const struct engine_case *c)
+{
+	struct davy_engine_facts facts;
+	struct checked checked = { 0 };
+	struct davy_check_request request = {
+		.timeout_ms = 5000, .alive_ms = 300, .done = on_checked, .arg = &checked
+	};
+	char program[PATH_MAX];
+
+	recognise(c, &facts);
+	request.port = facts.port;
+	request.api = davy_engine_api(facts.engine, facts.role);
+	assert_int_equal(davy_program_path("../davylamp-probe", program, sizeof(program)), 0);
+	assert_true(sd_event_new(&checked.loop) >= 0);
+	assert_int_equal(davy_check_start(checked.loop, program, &request), 0);
+	assert_int_equal(sd_event_loop(checked.loop), 0);
+	sd_event_unref(checked.loop);
+	if (checked.result.error)
+		print_error("%s: %s\n", c->words[0], checked.result.why);
+	assert_int_equal(checked.result.error, 0);
+	return checked.result;
+}
+
+static void every_engine_that_works_is_verified(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		pid_t pid = stand_in_start(&cases[i], 200);
+		struct davy_check_result r = check(&cases[i]);
+
+		stand_in_end(pid);
+		if (!davy_check_serving(&r))
+			print_error("%s (%zu): health %u, completion %u, tokens %u\n",
+				    cases[i].words[0], i, r.health_status, r.completion_status,
+				    r.token_count);
+		assert_true(davy_check_serving(&r));
+		assert_int_equal(r.completion_status, cases[i].silent ? DAVY_PROBE_ALIVE : 200);
+		assert_int_equal(r.token_count, !cases[i].silent);
+	}
+}
+
+static void an_engine_that_is_not_ready_is_not_verified(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		struct davy_check_result r;
+		pid_t pid;
+
+		if (!cases[i].silent || !cases[i].routes[0].request)
+			continue;
+		pid = stand_in_start(&cases[i], 503);
+		r = check(&cases[i]);
+		stand_in_end(pid);
+		assert_false(davy_check_serving(&r));
+		assert_int_equal(r.health_status, 503);
+	}
+}
+
+static void an_engine_whose_port_is_closed_is_not_verified(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		struct davy_check_result r;
+
+		stand_in_end(stand_in_start(&cases[i], 200));
+		r = check(&cases[i]);
+		assert_false(davy_check_serving(&r));
+	}
+}
+
+/* A model is loaded and its completion fails: a llama-server after a device loss. */
+static void a_completion_that_fails_is_told(void **state)
+{
+	struct engine_case c = cases[0];
+	struct davy_check_result r;
+	pid_t pid;
+
+	(void)state;
+	c.routes[1].request = NULL;
+	pid = stand_in_start(&c, 200);
+	r = check(&c);
+	stand_in_end(pid);
+	assert_int_equal(r.health_status, 200);
+	assert_int_equal(r.completion_status, 404);
+	assert_false(davy_check_serving(&r));
+}
+
+/* An engine is asked nothing until its row says what: a new row is safe. */
+static void an_engine_without_an_api_is_asked_for_no_token(void **state)
+{
+	(void)state;
+	assert_string_equal(davy_engine_api(DAVY_ENGINE_GENERIC, DAVY_ROLE_SERVER)->name, "none");
+	assert_string_equal(davy_engine_api(DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN)->name, "none");
+	assert_string_equal(davy_engine_api(DAVY_ENGINE_VLLM, DAVY_ROLE_RUNNER)->name, "none");
+	assert_string_equal(davy_engine_api(DAVY_ENGINE_OLLAMA, DAVY_ROLE_UNKNOWN)->name, "ollama");
+	assert_string_equal(davy_engine_api(DAVY_ENGINE_OLLAMA_RUNNER, DAVY_ROLE_RUNNER)->name,
+			    "llama");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_engine_that_works_is_verified),
+		cmocka_unit_test(an_engine_that_is_not_ready_is_not_verified),
+		cmocka_unit_test(an_engine_whose_port_is_closed_is_not_verified),
+		cmocka_unit_test(a_completion_that_fails_is_told),
+		cmocka_unit_test(an_engine_without_an_api_is_asked_for_no_token),
+	};
+
+	return cmocka_run_group_tests_name("engine_check", tests, NULL, NULL);
+}
