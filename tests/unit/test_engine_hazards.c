@@ -288,6 +288,30 @@ static void a_crash_after_device_lost_moves_to_the_cpu(void **state)
 			 DAVY_VERDICT_GO);
 }
 
+/* Started without --backend: its process says what it uses, and is seen before it is reported. */
+static void a_replacement_has_the_backend_of_its_process(void **state)
+{
+	const struct davy_plan *plan;
+
+	(void)state;
+	begin_history();
+	set("agent.mode", DAVY_MODE_ENFORCE);
+	workload(1, 50, DAVY_WORKLOAD_REGISTERED, DAVY_BACKEND_UNKNOWN);
+	process(50, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	assert_int_equal(davy_world_workload(&core.world, 1)->backend, DAVY_BACKEND_VULKAN);
+	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_UNKNOWN);
+	assert_int_equal(davy_world_workload(&core.world, 1)->backend, DAVY_BACKEND_VULKAN);
+	assert_int_equal(davy_world_workload(&core.world, 1)->asked, DAVY_BACKEND_UNKNOWN);
+	ends(50, 0);
+	throws(51, LOST);
+	ends(51, 6);
+	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->backend, DAVY_BACKEND_VULKAN);
+	workload(1, 52, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_CPU); /* told: it counts at once */
+	assert_int_equal(davy_world_workload(&core.world, 1)->backend, DAVY_BACKEND_CPU);
+}
+
 static void a_plain_crash_is_restarted_once_then_moved(void **state)
 {
 	const struct davy_plan *plan;
@@ -502,6 +526,7 @@ int main(void)
 		cmocka_unit_test(a_wedge_stands_until_it_is_over_and_is_asked_seldom),
 		cmocka_unit_test(what_cannot_be_moved_is_restarted),
 		cmocka_unit_test(a_crash_after_device_lost_moves_to_the_cpu),
+		cmocka_unit_test(a_replacement_has_the_backend_of_its_process),
 		cmocka_unit_test(a_plain_crash_is_restarted_once_then_moved),
 		cmocka_unit_test(a_start_that_was_only_tried_is_a_hazard_with_its_stage),
 		cmocka_unit_test(ends_that_were_asked_for_are_no_crash),

@@ -273,6 +273,14 @@ static void world_forget_belongings(struct davy_world *w, uint32_t pid)
 	davy_pace_forget(&w->paces, pid);
 }
 
+static void world_take_backend(struct davy_workload *work, const struct davy_process *p)
+{
+	if (p->backend != DAVY_BACKEND_UNKNOWN)
+		work->backend = p->backend;
+	if (p->device[0] || p->backend == DAVY_BACKEND_CPU)
+		davy_copy_name(work->device, sizeof(work->device), p->device);
+}
+
 /* A pid with a new start time is another process: discard the old data. */
 static void world_apply_process(struct davy_world *w, const struct davy_event *ev)
 {
@@ -328,16 +336,14 @@ static void world_apply_process(struct davy_world *w, const struct davy_event *e
 		return;
 	if (in->port && !(in->flags & DAVY_PROCESS_PORT_ASSUMED))
 		work->port = in->port; /* specified or observed, never just the engine's default */
-	if (p->backend != DAVY_BACKEND_UNKNOWN)
-		work->backend = p->backend;
-	if (p->device[0] || p->backend == DAVY_BACKEND_CPU)
-		davy_copy_name(work->device, sizeof(work->device), p->device);
+	world_take_backend(work, p);
 }
 
 static void world_apply_workload(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_workload *in = &ev->workload;
 	struct davy_workload *work = davy_world_workload_get(w, in->workload, ev->at_ns);
+	const struct davy_process *p = davy_world_process(w, ev->pid);
 
 	work->used_ns = ev->at_ns;
 	work->adopted = in->adopted;
@@ -352,6 +358,8 @@ static void world_apply_workload(struct davy_world *w, const struct davy_event *
 		work->pid = ev->pid;
 	if (in->device[0] || in->backend == DAVY_BACKEND_CPU)
 		davy_copy_name(work->device, sizeof(work->device), in->device);
+	if (in->backend == DAVY_BACKEND_UNKNOWN && p) /* a replacement is seen before it is told */
+		world_take_backend(work, p);
 	if (in->model[0])
 		davy_copy_name(work->model, sizeof(work->model), in->model);
 }
