@@ -458,6 +458,102 @@ static void a_runner_that_its_manager_unloads_is_no_crash(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
 }
 
+/* A runner of the daemon 90 that computed, or did not, and ends by itself with that status. */
+static void runner_ends(uint32_t pid, bool computed, int status)
+{
+	struct davy_event ev = event(DAVY_EV_PROCESS, pid);
+
+	ev.process.start_ticks = pid * 10;
+	ev.process.ppid = 90;
+	ev.process.workload = 1;
+	ev.process.engine = DAVY_ENGINE_OLLAMA_RUNNER;
+	ev.process.role = DAVY_ROLE_RUNNER;
+	ev.process.backend = DAVY_BACKEND_VULKAN;
+	davy_copy_name(ev.process.model, sizeof(ev.process.model), "lamp:1b");
+	davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	tell(&ev);
+	if (computed)
+		graph(pid, 0, 10, 50 * MS);
+	pass(30 * S);
+	ends(pid, status);
+}
+
+/* An adopted Ollama, workload 1, pid 90. */
+static void ollama(const char *name)
+{
+	struct davy_event ev;
+
+	begin_recording(name);
+	set("agent.mode", DAVY_MODE_ENFORCE);
+	ev = event(DAVY_EV_WORKLOAD, 90);
+	ev.workload.workload = 1;
+	ev.workload.adopted = ev.workload.movable = 1;
+	ev.workload.engine = DAVY_ENGINE_OLLAMA;
+	tell(&ev);
+	ev = event(DAVY_EV_PROCESS, 90);
+	ev.process.start_ticks = 900;
+	ev.process.workload = 1;
+	ev.process.engine = DAVY_ENGINE_OLLAMA;
+	ev.process.role = DAVY_ROLE_MANAGER;
+	tell(&ev);
+}
+
+static void runners_that_end_with_an_error_twice_are_a_crash(void **state)
+{
+	const struct davy_plan *plan;
+
+	(void)state;
+	ollama("runner_crash-exits");
+	runner_ends(91, true, 2 << 8);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
+	pass(120 * S);
+	runner_ends(92, false, 2 << 8);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->level, 3);
+	assert_int_equal(plan->observed, 2 << 8);
+	assert_int_equal(plan->threshold, 2);
+	assert_int_equal(last_action(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH)->workload, 1);
+	assert_replays();
+}
+
+/* A model that cannot be loaded ends each runner: it is reported, and a restart would not help. */
+static void runners_that_never_computed_are_only_reported(void **state)
+{
+	(void)state;
+	ollama("runner_crash-exits-load");
+	runner_ends(91, false, 1 << 8);
+	runner_ends(92, false, 1 << 8);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 2);
+	assert_int_equal(count_of_action(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH), 0);
+	assert_replays();
+}
+
+/* Far apart, without an error, a client of the daemon, a server of its own. */
+static void runners_that_end_now_and_then_are_no_crash(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	ollama("runner_crash-benign-exits");
+	runner_ends(91, true, 2 << 8);
+	pass(601 * S);
+	runner_ends(92, true, 2 << 8);
+	runner_ends(93, true, 0);
+	runner_ends(94, true, 0);
+	for (uint32_t pid = 95; pid < 98; pid++) {
+		ev = event(DAVY_EV_PROCESS, pid);
+		ev.process.start_ticks = pid * 10;
+		ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+		ev.process.role = DAVY_ROLE_SERVER;
+		ev.process.ppid = 1;
+		davy_copy_name(ev.process.model, sizeof(ev.process.model), "a.gguf");
+		tell(&ev);
+		ends(pid, 1 << 8);
+	}
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
+	assert_replays();
+}
+
 static void another_process_of_the_same_pid_inherits_nothing(void **state)
 {
 	struct davy_event ev;
@@ -533,6 +629,9 @@ int main(void)
 		cmocka_unit_test(a_failure_exit_after_out_of_memory_is_a_crash),
 		cmocka_unit_test(a_discovery_child_killed_on_purpose_is_no_crash),
 		cmocka_unit_test(a_runner_that_its_manager_unloads_is_no_crash),
+		cmocka_unit_test(runners_that_end_with_an_error_twice_are_a_crash),
+		cmocka_unit_test(runners_that_never_computed_are_only_reported),
+		cmocka_unit_test(runners_that_end_now_and_then_are_no_crash),
 		cmocka_unit_test(another_process_of_the_same_pid_inherits_nothing),
 		cmocka_unit_test(a_late_exit_takes_nothing_of_the_pids_new_owner),
 	};

@@ -95,7 +95,9 @@
 	ALL(THROTTLE_ON, "hold.on", PERMILLE, 500, 10, 990)                                        \
 	ALL(THROTTLE_ON_LEAST, "hold.on_least", PERMILLE, 250, 10, 990)                            \
 	ALL(CONTEXT_FLOOR, "shrink.context_floor", COUNT, 4096, 256, 1 << 24)                      \
-	ALL(BREAKER_QUARANTINE, "breaker.quarantine", COUNT, 4, 1, 1000)
+	ALL(BREAKER_QUARANTINE, "breaker.quarantine", COUNT, 4, 1, 1000)                           \
+	EACH(CRASH_EXITS, "runner_crash.exits", COUNT, 2, 1, 1000)                                 \
+	EACH(CRASH_WINDOW_MS, "runner_crash.window", MS, 10 * MIN_MS, 1000, DAY_MS)
 
 #define DAVY_CONFIG_NUMBER(constant, ...) DAVY_CFG_##constant,
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: an engine process was killed by an unexpected signal, or failed after its device ran out
- *   of memory; or its start did not get past a stage.
- * Threshold: one. It is a device failure if the process threw a vk:: exception before.
+ *   of memory; or its start did not get past a stage; or a manager's runners end with an error.
+ * Threshold: one. It is a device failure if the process threw a vk:: exception before. A runner
+ *   with a model that exits with an error (Ollama's own one with 2 after a panic) counts from
+ *   "exits" within "window" on. Level 3 if one of them computed. Otherwise level 2, without an
+ *   action: a model file that cannot be loaded ends each runner.
  * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end caused by an action of
  *   davylamp, a child that Ollama's discovery kills by design (it has no model), a runner that got
  *   SIGKILL while its manager runs (Ollama unloads a model so) and that the OOM killer did not
- *   choose, a plain failure exit (llama-server exits with 1 on a wrong option: a restart would
- *   loop).
+ *   choose, a plain failure exit of a server (llama-server exits with 1 on a wrong option: a
+ *   restart would loop), a single one of a runner.
  * Test: tests/unit/test_engine_hazards.c, tests/e2e crash.
  */
 #include "core/hazard/hazards.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define SIG_HUP	 1
@@ -47,6 +51,29 @@ static bool runner_crash_crashed(struct davy_step *s, const struct davy_process 
 	return status != 0 && p->out_of_memory_ns;
 }
 
+/*
+ * Counts the failed exits of a manager's runners: the level, 0: too few. "first" of the tally is 1
+ * once a runner that had computed is among them.
+ */
+static uint8_t runner_crash_exits(struct davy_step *s, const struct davy_process *p, int32_t status,
+				  struct davy_plan *note)
+{
+	const struct davy_process *manager = davy_world_process(&s->core->world, p->ppid);
+	struct davy_tally *t;
+
+	if (!(status >> 8 & 0xff) || status & 0x7f || p->role != DAVY_ROLE_RUNNER || !p->model[0] ||
+	    !manager || manager->engine == DAVY_ENGINE_NONE)
+		return 0;
+	t = davy_world_tally(&s->core->world, DAVY_TALLY_EXIT, "", manager->pid, s->now_ns,
+			     davy_threshold_ns(s, DAVY_CFG_CRASH_WINDOW_MS, p->device, p));
+	t->count++;
+	t->first |= p->worked_ns != 0;
+	note->threshold = t->count;
+	if (t->count < davy_threshold(s, DAVY_CFG_CRASH_EXITS, p->device, p))
+		return 0;
+	return t->first ? 3 : 2;
+}
+
 /* A start that failed, and who started it: there is no process to act on. */
 static void runner_crash_found(struct davy_step *s)
 {
@@ -79,11 +106,15 @@ static void runner_crash_look(struct davy_step *s)
 		return;
 	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
 		return;
-	if (davy_ended_by_us(s, p) || !runner_crash_crashed(s, p, gone->status))
+	if (davy_ended_by_us(s, p))
+		return;
+	note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, p);
+	note.level = runner_crash_crashed(s, p, gone->status)
+			     ? 3
+			     : runner_crash_exits(s, p, gone->status, &note);
+	if (!note.level)
 		return;
 	w = davy_world_workload(&s->core->world, p->workload);
-	note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, p);
-	note.level = 3;
 	note.unit = DAVY_UNIT_STATUS;
 	note.observed = (uint32_t)gone->status;
 	note.device_class = p->exception_ns || p->out_of_memory_ns;
@@ -92,7 +123,7 @@ static void runner_crash_look(struct davy_step *s)
 	else if (p->out_of_memory_ns)
 		davy_plan_evidence(&note, p->out_of_memory_ns, DAVY_EV_THROW, 1);
 	davy_copy_name(note.detail, sizeof(note.detail), p->exception);
-	if (!davy_alarm_raise(s, &note))
+	if (!davy_alarm_raise(s, &note) || note.level < 3)
 		return;
 	if (w && w->act_plan)
 		davy_breaker_failure(s, p, &note); /* the end of the action decides what follows */
@@ -114,6 +145,8 @@ static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c
 		c->say(c, "ended by SIG%s", c->signal(sig));
 	else
 		c->say(c, "exited with %d", (status >> 8) & 0xff);
+	if (p->threshold)
+		c->say(c, ", as %" PRIu64 " runners of its manager did recently", p->threshold);
 	if (found)
 		c->say(c, " at the stage %s", p->detail);
 	else if (type[0])

@@ -29,6 +29,7 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_ALLOC_LINE = 11,
 	DAVY_TALLY_ALLOC_HINT = 12,
 	DAVY_TALLY_WARNING = 13,
+	DAVY_TALLY_EXIT = 14, /* by manager */
 };
 
 struct davy_tally { /* count in a window that begins with the first occurrence */
