@@ -6,15 +6,21 @@
  *   failures within "window" on. The same applies to a validation that failed after evicting: the
  *   driver may try a wider placement. No host pages: level 2. A failed ioctl: level 3, because the
  *   application is about to give up. Log lines: the first failed submission is level 1, the second
- *   within "lines_window" level 2, "lines" of them level 3. "lines" weaker lines are level 1.
+ *   within "lines_window" level 2, "lines" of them level 3. "lines" weaker lines are level 1. The
+ *   same steps for memory that KFD refused over its limit (a failed hipMalloc), and without level 3
+ *   for a failed xe VM bind.
  * False alarms: drivers try optional placements: level 1. Failed pins occurred hundreds of times a
- *   day without harm. The driver retries a submission that fails occasionally.
- * Test: tests/unit/test_gpu_hazards.c, test_fault_signs.c, tests/vm huge.
+ *   day without harm. The driver retries a submission that fails occasionally. PyTorch frees its
+ *   cache after a failed hipMalloc and tries again; a bind fails with a wrong address, too.
+ * Test: tests/unit/test_gpu_hazards.c, test_fault_signs.c, test_fact_hazards.c,
+ *   tests/vm huge.
  */
 #include "core/hazard/hazards.h"
 
 #include <assert.h>
 #include <inttypes.h>
+
+#include "core/event/fact.h"
 
 static bool alloc_failure_many(struct davy_step *s, const struct davy_ev_alloc_failed *in,
 			       const struct davy_process *p)
@@ -72,6 +78,34 @@ static void alloc_failure_look_at_line(struct davy_step *s)
 	davy_alarm_raise(s, &note);
 }
 
+static void alloc_failure_look_at_fact(struct davy_step *s)
+{
+	const struct davy_ev_fact *in = &s->ev->fact;
+	struct davy_world *w = &s->core->world;
+	const struct davy_process *p = davy_world_process(w, s->ev->pid);
+	uint64_t limit = davy_threshold(s, DAVY_CFG_ALLOC_LINES, in->device, p);
+	bool bind = in->fact == DAVY_FACT_XE_VM_OPS_FAILED;
+	struct davy_plan note;
+	struct davy_tally *t;
+
+	if (!bind && in->fact != DAVY_FACT_KFD_LIMIT)
+		return;
+	t = davy_world_tally(w, bind ? DAVY_TALLY_ALLOC_BIND : DAVY_TALLY_ALLOC_LIMIT, in->device,
+			     s->ev->pid, s->now_ns,
+			     davy_threshold_ns(s, DAVY_CFG_ALLOC_LINES_WINDOW_MS, in->device, p));
+	t->count++;
+	note = davy_plan_about(s, DAVY_HZ_ALLOC_FAILURE, p);
+	davy_copy_name(note.device, sizeof(note.device), in->device);
+	davy_copy_name(note.detail, sizeof(note.detail), davy_fact_text(in->fact));
+	note.level = t->count < 2 ? 1 : t->count < limit || bind ? 2 : 3;
+	note.unit = DAVY_UNIT_COUNT;
+	note.observed = t->count;
+	note.threshold = note.level == 3 ? limit : note.level;
+	note.result = in->error;
+	davy_world_report(w, in->device, DAVY_REPORT_ALLOC, DAVY_BY_PROGRAM, note.level, s->now_ns);
+	davy_alarm_raise(s, &note);
+}
+
 static void alloc_failure_look_at_failure(struct davy_step *s)
 {
 	const struct davy_ev_alloc_failed *in = &s->ev->alloc_failed;
@@ -95,6 +129,8 @@ static void alloc_failure_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_LOG)
 		alloc_failure_look_at_line(s);
+	else if (s->ev->kind == DAVY_EV_FACT)
+		alloc_failure_look_at_fact(s);
 	else
 		alloc_failure_look_at_failure(s);
 }
@@ -106,8 +142,9 @@ static void alloc_failure_reason(const struct davy_plan *p, struct davy_clause *
 					    "got an out-of-memory error from its ioctl" };
 
 	if (p->unit == DAVY_UNIT_COUNT) {
-		c->say(c, "the kernel's log says %s, %" PRIu64 " times recently", p->detail,
-		       p->observed);
+		c->say(c, "%s%s, %" PRIu64 " times recently",
+		       p->evidence[0].kind == DAVY_EV_LOG ? "the kernel's log says " : "",
+		       p->detail, p->observed);
 		return;
 	}
 	c->say(c, "%s (%s", what[p->level < 4 ? p->level : 0],
@@ -118,7 +155,7 @@ static void alloc_failure_reason(const struct davy_plan *p, struct davy_clause *
 }
 
 const struct davy_hazard_row davy_hazard_alloc_failure = {
-	.sees = DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG),
+	.sees = DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FACT),
 	.look = alloc_failure_look,
 	.reason = alloc_failure_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_END,

@@ -7,12 +7,14 @@
  *   "bytes" out and in within "thrash_window": evictions run in the evictor's context, moves back
  *   in the owner's. The subject is the evictor, whose allocation needs the room. The owner is the
  *   victim. Mutual eviction by two processes is one thrash.
+ *   The mappings that an xe process lost count as bytes out, without an evictor: level 2 if the
+ *   next window is full, too, and the process works.
  * False alarms: a free or a first placement is no move (distinguished in the BPF program). Loading
  *   a model evicts an idle one once: level 1 if it ends within two windows. Two models used in
  *   turn, minutes apart, are no thrash. A suspend empties the device in a process without memory on
  *   it (systemd-sleep, a kworker), possibly soon after its last work: level 1, unless the host
  *   lacks room.
- * Test: tests/unit/test_gpu_hazards.c, tests/vm fire and fill.
+ * Test: tests/unit/test_gpu_hazards.c, test_fact_hazards.c, tests/vm fire and fill.
  */
 #include "core/hazard/hazards.h"
 
@@ -95,6 +97,7 @@ static void eviction_storm_raise(struct davy_step *s, struct davy_mover_state *m
 	const struct davy_process *p = davy_world_process(&s->core->world, m->evictor_pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_EVICTION_STORM, p);
 
+	note.pid = m->evictor_pid; /* 0: unknown */
 	davy_copy_name(note.device, sizeof(note.device), m->device);
 	note.level = (uint8_t)level;
 	note.unit = DAVY_UNIT_BYTES;
@@ -152,7 +155,29 @@ static bool eviction_storm_missed(struct davy_step *s, const struct davy_mover_s
 	return !davy_is_idle(s, m->owner_pid) && !eviction_storm_is_suspend(s, m);
 }
 
-static void eviction_storm_look(struct davy_step *s)
+/* Bytes are cumulative over "count" mappings; assumes that new ones have the mean size. */
+static void eviction_storm_look_at_fact(struct davy_step *s)
+{
+	const struct davy_ev_fact *in = &s->ev->fact;
+	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
+	uint64_t limit = davy_threshold(s, DAVY_CFG_EVICTION_BYTES, in->device, p);
+	struct davy_mover_state *m;
+	uint64_t bytes;
+
+	if (in->fact != DAVY_FACT_XE_VMA_EVICT || !in->count || in->fresh > in->count)
+		return;
+	bytes = in->bytes / in->count * in->fresh;
+	m = davy_world_mover_get(&s->core->world, in->device, 0, s->ev->pid, s->now_ns);
+	eviction_storm_next_window(
+		s, m, limit, davy_threshold_ns(s, DAVY_CFG_EVICTION_WINDOW_MS, in->device, p));
+	m->window_out_bytes += bytes;
+	m->run_bytes += bytes;
+	if (m->window_out_bytes >= limit)
+		eviction_storm_raise(s, m, m->full_windows && !davy_is_idle(s, s->ev->pid) ? 2 : 1,
+				     limit);
+}
+
+static void eviction_storm_look_at_move(struct davy_step *s)
 {
 	const struct davy_ev_bo_moved *in = &s->ev->bo_moved;
 	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
@@ -192,6 +217,14 @@ static void eviction_storm_look(struct davy_step *s)
 			     limit);
 }
 
+static void eviction_storm_look(struct davy_step *s)
+{
+	if (s->ev->kind == DAVY_EV_FACT)
+		eviction_storm_look_at_fact(s);
+	else
+		eviction_storm_look_at_move(s);
+}
+
 static void eviction_storm_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	c->say(c, "moved %" PRIu64 " MiB out of VRAM (threshold %" PRIu64 " MiB)%s",
@@ -201,7 +234,7 @@ static void eviction_storm_reason(const struct davy_plan *p, struct davy_clause 
 }
 
 const struct davy_hazard_row davy_hazard_eviction_storm = {
-	.sees = DAVY_SEES(DAVY_EV_BO_MOVED),
+	.sees = DAVY_SEES(DAVY_EV_BO_MOVED) | DAVY_SEES(DAVY_EV_FACT),
 	.look = eviction_storm_look,
 	.reason = eviction_storm_reason,
 	.precursor.leads =

@@ -6,17 +6,24 @@
  *   wait for memory "stall" of the time. Level 2 if half of that is available, or both conditions
  *   hold. Level 3 if a quarter is available, or half and stalled. A card whose VRAM in use exceeds
  *   "suspend" of MemAvailable: level 1. A level stays until a quarter more is available, or until
- *   half the stall.
+ *   half the stall. "swapped" bytes of GPU memory that TTM swapped out within 10 s: level 1, or
+ *   level 2 if less than a quarter of the host's memory is available. The same bytes that i915's
+ *   shrinker is asked for: level 1.
  * False alarms: a stall while a quarter of the memory is available comes from a limited cgroup. An
  *   integrated GPU that holds almost no memory is not affected. On a small host the threshold is at
  *   most a quarter of its memory. A card that is kept awake (power/control on) is never suspended.
- * Test: tests/unit/test_host_pressure.c.
+ *   Hibernation swaps all out while memory is available: level 1. kswapd asks the shrinker for more
+ *   than it takes.
+ * Test: tests/unit/test_host_pressure.c, test_fact_hazards.c.
  */
 #include "core/hazard/hazards.h"
 
 #include <inttypes.h>
 
-#define USED_PART 64 /* part of host memory; a device that holds less is hardly in use */
+#include "core/event/fact.h"
+
+#define SWAPPED_NS (10 * DAVY_NS_PER_S)
+#define USED_PART  64 /* part of host memory; a device that holds less is hardly in use */
 
 struct finding {
 	uint32_t level;
@@ -141,12 +148,47 @@ static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *
 	host_pressure_raise(s, d, &f);
 }
 
+/* Bytes are cumulative over "count" events; assumes that new ones have the mean size. */
+static void host_pressure_look_at_fact(struct davy_step *s)
+{
+	const struct davy_ev_fact *in = &s->ev->fact;
+	struct davy_world *w = &s->core->world;
+	const struct davy_memory_device *d = davy_memory_device(&w->memory, in->device);
+	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
+	bool swapped = in->fact == DAVY_FACT_TTM_SWAPOUT;
+	struct davy_plan note;
+	struct davy_tally *t;
+
+	if ((!swapped && in->fact != DAVY_FACT_I915_SHRINK) || !in->count || in->fresh > in->count)
+		return;
+	t = davy_world_tally(w, swapped ? DAVY_TALLY_SWAPPED : DAVY_TALLY_SHRUNK, in->device, 0,
+			     s->now_ns, SWAPPED_NS);
+	t->count += in->bytes / in->count * in->fresh;
+	note = davy_plan_about(s, DAVY_HZ_HOST_PRESSURE, NULL);
+	note.pid = d ? d->pressed_pid : 0;
+	davy_copy_name(note.device, sizeof(note.device), in->device);
+	davy_copy_name(note.detail, sizeof(note.detail), davy_fact_text(in->fact));
+	note.level =
+		swapped && d && d->now.host_total && d->now.host_available < d->now.host_total / 4
+			? 2
+			: 1;
+	note.unit = DAVY_UNIT_BYTES;
+	note.observed = t->count;
+	note.threshold = davy_threshold(s, DAVY_CFG_PRESSURE_SWAPPED, in->device, p);
+	if (note.observed >= note.threshold)
+		davy_alarm_raise(s, &note);
+}
+
 /* Samples arrive only on change: without one, the values are unchanged. */
 static void host_pressure_look(struct davy_step *s)
 {
 	struct davy_memory *m = &s->core->world.memory;
 	struct davy_memory_device *d;
 
+	if (s->ev->kind == DAVY_EV_FACT) {
+		host_pressure_look_at_fact(s);
+		return;
+	}
 	if (s->ev->kind == DAVY_EV_MEMORY) {
 		d = davy_memory_device(m, s->ev->memory.device);
 		if (d)
@@ -170,6 +212,9 @@ static void host_pressure_reason(const struct davy_plan *p, struct davy_clause *
 		       "%" PRIu64 " MiB of VRAM are in use, and a suspend at run time would find "
 		       "room for %" PRIu64 " MiB (power/control is auto)",
 		       p->observed >> 20, p->threshold >> 20);
+	else if (p->evidence[0].kind == DAVY_EV_FACT)
+		c->say(c, "%s: %" PRIu64 " MiB within 10 s (threshold %" PRIu64 " MiB)", p->detail,
+		       p->observed >> 20, p->threshold >> 20);
 	else
 		c->say(c,
 		       "%" PRIu64 " MiB of the memory it shares with the host are available "
@@ -178,7 +223,7 @@ static void host_pressure_reason(const struct davy_plan *p, struct davy_clause *
 }
 
 const struct davy_hazard_row davy_hazard_host_pressure = {
-	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK),
+	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_FACT),
 	.look = host_pressure_look,
 	.reason = host_pressure_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |

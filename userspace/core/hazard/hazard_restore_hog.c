@@ -6,16 +6,18 @@
  * Threshold: "retries" in a row are level 2, four times as many level 3. One hogged line is level 1
  *   (one came 1.3 h before other symptoms), a second within "window" level 2, a count that doubled
  *   and is at least "count" level 3: a page fault followed 40 s later. The other two lines are
- *   level 2 (60 to 81 s before), three of them level 3.
+ *   level 2 (60 to 81 s before), three of them level 3. "rebinds" retries of xe's rebind worker
+ *   within 10 s are level 2.
  * False alarms: a restore that fails once and succeeds 100 ms later; hogging workers of other
- *   drivers.
- * Test: tests/unit/test_kfd_hazards.c.
+ *   drivers; some rebinds while memory of a process is invalidated (fork, unmap).
+ * Test: tests/unit/test_kfd_hazards.c, test_fact_hazards.c.
  */
 #include "core/hazard/hazards.h"
 
 #include <inttypes.h>
 
 #define IN_A_ROW_NS   (60 * DAVY_NS_PER_S) /* ends the series if the success event is lost */
+#define REBIND_NS     (10 * DAVY_NS_PER_S)
 #define LINES_STRONG  3
 #define HOG_LINE_BASE 3 /* workqueue.c prints when the count minus this doubled: 4, 5, 7, 11 */
 
@@ -83,10 +85,29 @@ static void restore_hog_look_at_kfd(struct davy_step *s)
 	restore_hog_retried(s, in->device, ++t->count);
 }
 
+static void restore_hog_rebound(struct davy_step *s)
+{
+	const struct davy_ev_fact *in = &s->ev->fact;
+	struct finding f = {
+		.device = in->device, .what = "", .form = DAVY_FORM_RETRIED, .pid = s->ev->pid
+	};
+	struct davy_tally *t = davy_world_tally(&s->core->world, DAVY_TALLY_REBIND, in->device,
+						s->ev->pid, s->now_ns, REBIND_NS);
+
+	t->count += in->fresh;
+	f.level = 2;
+	f.count = t->count;
+	f.threshold = restore_hog_limit(s, DAVY_CFG_RESTORE_REBINDS, &f);
+	if (f.count >= f.threshold)
+		restore_hog_raise(s, &f);
+}
+
 static void restore_hog_look_at_fact(struct davy_step *s)
 {
 	const struct davy_kfd_state *k;
 
+	if (s->ev->fact.fact == DAVY_FACT_XE_REBIND_RETRY)
+		restore_hog_rebound(s);
 	if (s->ev->fact.fact != DAVY_FACT_KFD_RESTORE_FAILED)
 		return;
 	k = davy_world_kfd(&s->core->world, s->ev->pid);

@@ -30,6 +30,11 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_ALLOC_HINT = 12,
 	DAVY_TALLY_WARNING = 13,
 	DAVY_TALLY_EXIT = 14, /* by manager */
+	DAVY_TALLY_ALLOC_LIMIT = 15,
+	DAVY_TALLY_ALLOC_BIND = 16,
+	DAVY_TALLY_REBIND = 17,
+	DAVY_TALLY_SWAPPED = 18, /* counts bytes */
+	DAVY_TALLY_SHRUNK = 19,	 /* counts bytes */
 };
 
 struct davy_tally { /* count in a window that begins with the first occurrence */
