@@ -372,7 +372,7 @@ case_rules() {
 	check "the environment file has the cache type of the rules" env_says llama LLAMA_ARG_CACHE_TYPE_V=f16
 	check "the environment file has an argument that has a variable" env_says llama LLAMA_ARG_FLASH_ATTN=off
 	check "each setting names its rule and line" env_says llama '# LLAMA_ARG_UBATCH: rule lab, /run/backend.conf:3'
-	check "a setting that a flag of the unit overrides is listed as not set" eval 'env_file llama | grep -q "^# not told: context = 256: .* -c"'
+	check "a setting that a flag of the unit overrides is listed as not set" eval 'env_file llama | grep -q "^# not set: context = 256: .* -c"'
 	check "a setting that the unit has itself is not in the environment file" not eval 'env_file llama | grep -q "^LLAMA_ARG_N_PARALLEL="'
 	check "rules do not restart the unit" test "$before" = "$(main_pid llama)"
 	check "rules do not change the running process" not told llama LLAMA_ARG_UBATCH=256
@@ -524,7 +524,7 @@ case_rules_ollama() {
 	adopt ollama.service # it does not run: systemd has its command
 	check "Ollama's environment file has the context of the rules" until_true 10 env_says ollama OLLAMA_CONTEXT_LENGTH=2048
 	check "Ollama's environment file has the backend of the rules" env_says ollama OLLAMA_LLM_LIBRARY=cpu
-	check "a parameter of a model is listed as not set" eval 'env_file ollama | grep -q "^# not told: ubatch = 128: .* parameter of each model"'
+	check "a parameter of a model is listed as not set" eval 'env_file ollama | grep -q "^# not set: ubatch = 128: .* parameter of each model"'
 	restart_by_hand ollama 18303/api/version
 	check "the first start of the daemon has the settings of the rules" eval 'told ollama OLLAMA_CONTEXT_LENGTH=2048 && told ollama OLLAMA_LLM_LIBRARY=cpu'
 	inside sh -c "printf '[Service]\nExecStart=\nExecStart=/lab/llama-server -m /x/other.gguf\n' >/etc/systemd/system/ollama.service.d/40-mine.conf"

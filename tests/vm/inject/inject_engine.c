@@ -2,8 +2,8 @@
 /*
  * The engine: a thread in place of the GPU's command processors. Every 5 ms it does for each
  * ring of one amdgpu device what the hardware does at the end of a job: it writes the newest
- * sequence number to the ring's fence word and notifies the driver. When it is off, jobs hang; the parameter
- * slow_ms delays each job. It stops before its device loses the driver.
+ * sequence number to the ring's fence word and notifies the driver. When it is off, jobs hang; the
+ * parameter slow_ms delays each job. It stops before its device loses the driver.
  */
 #include <linux/delay.h>
 #include <linux/device/driver.h>
