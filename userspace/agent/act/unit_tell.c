@@ -11,6 +11,12 @@
 
 #define RETRY_NS (60 * DAVY_NS_PER_S)
 
+/* Without systemd's reply and the start of the process its own settings are unknown. */
+static bool unit_is_known(const struct davy_service *u)
+{
+	return u->state.active[0] && (u->met || !u->main_pid);
+}
+
 void davy_unit_tell_rules(struct davy_service *u)
 {
 	struct davy_agent *a = u->agent;
@@ -19,7 +25,7 @@ void davy_unit_tell_rules(struct davy_service *u)
 	uint32_t version = of ? of->version : 0;
 	uint64_t sum;
 
-	if (!of || u->act.plan || of->unproven)
+	if (!of || u->act.plan || of->unproven || !unit_is_known(u))
 		return;
 	if (davy_unit_rules_early(u, of))
 		return;
