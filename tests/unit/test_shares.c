@@ -43,12 +43,12 @@ static void the_victim_is_named_with_everybodys_share(void **state)
 	}
 	plan = time_out(10);
 	assert_int_equal(plan->pid, 10);
-	assert_int_equal(plan->share_count, 2);
-	assert_int_equal(plan->shares[0].pid, 20);
-	assert_int_equal(plan->shares[0].memory_permille, 750);
-	assert_true(plan->shares[0].memory_bytes == 300 * MIB);
-	assert_in_range(plan->shares[0].engine_permille, 945, 955);
-	assert_int_equal(plan->shares[1].pid, 10);
+	assert_int_equal(plan->usage_count, 2);
+	assert_int_equal(plan->usages[0].pid, 20);
+	assert_int_equal(plan->usages[0].memory_permille, 750);
+	assert_true(plan->usages[0].memory_bytes == 300 * MIB);
+	assert_in_range(plan->usages[0].engine_permille, 945, 955);
+	assert_int_equal(plan->usages[1].pid, 10);
 	assert_int_equal(plan->culprit_pid, 20);
 }
 
@@ -64,7 +64,7 @@ static void who_times_out_by_his_own_doing_has_no_culprit(void **state)
 	}
 	plan = time_out(10);
 	assert_int_equal(plan->culprit_pid, 0);
-	assert_int_equal(plan->share_count, 2);
+	assert_int_equal(plan->usage_count, 2);
 }
 
 static void what_was_long_ago_counts_no_more(void **state)
@@ -82,8 +82,8 @@ static void what_was_long_ago_counts_no_more(void **state)
 	}
 	plan = time_out(10);
 	assert_int_equal(plan->culprit_pid, 0);
-	assert_int_equal(plan->shares[0].pid, 10);
-	assert_int_equal(plan->shares[0].engine_permille, 1000);
+	assert_int_equal(plan->usages[0].pid, 10);
+	assert_int_equal(plan->usages[0].engine_permille, 1000);
 }
 
 static void files_of_one_process_are_added_and_kfd_is_not_counted_twice(void **state)
@@ -100,14 +100,14 @@ static void files_of_one_process_are_added_and_kfd_is_not_counted_twice(void **s
 	ev.kfd_use.vram = 120 * MIB;
 	tell(&ev);
 	plan = time_out(10);
-	assert_int_equal(plan->share_count, 1);
-	assert_true(plan->shares[0].memory_bytes == 150 * MIB);
-	assert_int_equal(plan->shares[0].memory_permille, 1000);
+	assert_int_equal(plan->usage_count, 1);
+	assert_true(plan->usages[0].memory_bytes == 150 * MIB);
+	assert_int_equal(plan->usages[0].memory_permille, 1000);
 	ev.kfd_use.vram = 400 * MIB;
 	tell(&ev);
 	pass(20 * S);
 	plan = time_out(10);
-	assert_true(plan->shares[0].memory_bytes == 400 * MIB);
+	assert_true(plan->usages[0].memory_bytes == 400 * MIB);
 }
 
 static void who_is_gone_has_no_share(void **state)
@@ -126,7 +126,7 @@ static void who_is_gone_has_no_share(void **state)
 	tell(&ev);
 	ev = event(DAVY_EV_PROCESS_EXIT, 30);
 	tell(&ev);
-	assert_int_equal(time_out(10)->share_count, 1);
+	assert_int_equal(time_out(10)->usage_count, 1);
 }
 
 static void many_clients_are_told_as_seven_and_the_rest(void **state)
@@ -139,11 +139,11 @@ static void many_clients_are_told_as_seven_and_the_rest(void **state)
 	for (uint32_t i = 1; i <= 40; i++)
 		use(100 + i, i, i * MIB, 0);
 	plan = time_out(101);
-	assert_int_equal(plan->share_count, DAVY_PLAN_SHARES);
-	for (size_t i = 0; i < DAVY_PLAN_SHARES; i++) {
-		sum += plan->shares[i].memory_bytes;
-		permille += plan->shares[i].memory_permille;
-		assert_int_equal(plan->shares[i].pid, i < DAVY_PLAN_SHARES - 1 ? 140 - i : 0);
+	assert_int_equal(plan->usage_count, DAVY_PLAN_USAGES);
+	for (size_t i = 0; i < DAVY_PLAN_USAGES; i++) {
+		sum += plan->usages[i].memory_bytes;
+		permille += plan->usages[i].memory_permille;
+		assert_int_equal(plan->usages[i].pid, i < DAVY_PLAN_USAGES - 1 ? 140 - i : 0);
 	}
 	assert_true(sum == 820 * MIB);
 	assert_in_range(permille, 950, 1000);
@@ -158,7 +158,7 @@ static void counters_that_go_back_and_a_thousand_clients_are_survived(void **sta
 	use(10, 1, UINT64_MAX / 4, 0);
 	for (uint32_t i = 1; i <= 1000; i++)
 		use(i, i, UINT64_MAX / 8, i);
-	assert_int_equal(time_out(1000)->share_count, DAVY_PLAN_SHARES);
+	assert_int_equal(time_out(1000)->usage_count, DAVY_PLAN_USAGES);
 }
 
 int main(void)

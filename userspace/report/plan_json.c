@@ -45,16 +45,16 @@ static json_t *evidence(const struct davy_plan *p)
 	return list;
 }
 
-static json_t *shares(const struct davy_plan *p)
+static json_t *usages(const struct davy_plan *p)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < p->share_count && i < DAVY_PLAN_SHARES; i++)
+	for (size_t i = 0; i < p->usage_count && i < DAVY_PLAN_USAGES; i++)
 		json_array_append_new(
-			list, json_pack("{s:I, s:I, s:i, s:i}", "pid", (json_int_t)p->shares[i].pid,
-					"memory", (json_int_t)p->shares[i].memory_bytes,
-					"memory_permille", p->shares[i].memory_permille,
-					"engine_permille", p->shares[i].engine_permille));
+			list, json_pack("{s:I, s:I, s:i, s:i}", "pid", (json_int_t)p->usages[i].pid,
+					"memory", (json_int_t)p->usages[i].memory_bytes,
+					"memory_permille", p->usages[i].memory_permille,
+					"engine_permille", p->usages[i].engine_permille));
 	return list;
 }
 
@@ -73,8 +73,8 @@ static void add_subject(json_t *o, const struct davy_plan *p)
 	plan_json_add_number(o, "port", p->port);
 	plan_json_add_number(o, "victim_pid", p->victim_pid);
 	plan_json_add_number(o, "culprit_pid", p->culprit_pid);
-	if (p->share_count)
-		json_object_set_new(o, "shares", shares(p));
+	if (p->usage_count)
+		json_object_set_new(o, "shares", usages(p));
 }
 
 static void add_observation(json_t *o, const struct davy_plan *p)

@@ -139,8 +139,8 @@ static void add_culprit(const struct davy_plan *p, char *buf, size_t size)
 {
 	size_t used = strlen(buf);
 
-	for (size_t i = 0; i < p->share_count && i < DAVY_PLAN_SHARES; i++) {
-		const struct davy_share *s = &p->shares[i];
+	for (size_t i = 0; i < p->usage_count && i < DAVY_PLAN_USAGES; i++) {
+		const struct davy_usage *s = &p->usages[i];
 
 		if (p->culprit_pid && s->pid == p->culprit_pid)
 			snprintf(buf + used, size - used,

@@ -27,11 +27,11 @@ static const struct davy_escalation *escalation_of(const struct davy_step *s,
 }
 
 /* Engine time counts for hazards of long jobs, memory for all others. */
-static uint16_t share_of_short(const struct davy_step *s, const struct davy_plan *note,
-			       const struct davy_share *share)
+static uint16_t usage_of_short(const struct davy_step *s, const struct davy_plan *note,
+			       const struct davy_usage *usage)
 {
-	return s->hazards[note->hazard]->of_long_jobs ? share->engine_permille
-						      : share->memory_permille;
+	return s->hazards[note->hazard]->of_long_jobs ? usage->engine_permille
+						      : usage->memory_permille;
 }
 
 /* NULL: no workload, the victim, or a process that an act has replaced since. */
@@ -73,11 +73,11 @@ static struct davy_workload *target_of(struct davy_step *s, const struct davy_pl
 		return choice;
 	if (suits(escalation_workload_of(s, note, note->pid), &choice) || named)
 		return choice;
-	for (size_t i = 0; i < note->share_count && i < DAVY_PLAN_SHARES; i++) {
-		const struct davy_share *share = &note->shares[i];
+	for (size_t i = 0; i < note->usage_count && i < DAVY_PLAN_USAGES; i++) {
+		const struct davy_usage *usage = &note->usages[i];
 
-		if (share_of_short(s, note, share) >= PAYS &&
-		    suits(escalation_workload_of(s, note, share->pid), &choice))
+		if (usage_of_short(s, note, usage) >= PAYS &&
+		    suits(escalation_workload_of(s, note, usage->pid), &choice))
 			break;
 	}
 	return choice;

@@ -119,9 +119,9 @@ bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct da
 	for (size_t i = 0; i < w->effect_count; i++)
 		if (w->effects[i].action == DAVY_ACTION_CAP && plan->hazard != DAVY_HZ_NONE)
 			return false;
-	for (size_t i = 0; !plan->cap_bytes && i < plan->share_count; i++)
-		if (plan->shares[i].pid == w->pid)
-			plan->cap_bytes = plan->shares[i].memory_bytes;
+	for (size_t i = 0; !plan->cap_bytes && i < plan->usage_count; i++)
+		if (plan->usages[i].pid == w->pid)
+			plan->cap_bytes = plan->usages[i].memory_bytes;
 	return plan->cap_bytes;
 }
 

@@ -100,10 +100,10 @@ enum davy_refusal {
 	DAVY_REFUSED_COUNT = 10,
 };
 
-#define DAVY_PLAN_SHARES 8
+#define DAVY_PLAN_USAGES 8
 
 /* The usage of a device by one process, at the time of the plan. */
-struct davy_share {
+struct davy_usage {
 	uint32_t pid;		  /* 0: all others together */
 	uint16_t memory_permille; /* share of the memory of all clients of the device */
 	uint16_t engine_permille; /* share of the device's engine time in the last seconds */
@@ -149,11 +149,11 @@ struct davy_plan {
 	uint8_t form;	      /* enum davy_form */
 	uint32_t victim_pid;  /* the affected process, if it is another; 0: unknown */
 	uint32_t culprit_pid; /* the process with most of what is short, if not "pid"; 0: none */
-	uint32_t share_count;
+	uint32_t usage_count;
 	uint32_t ubatch;	  /* tokens computed at once; 0: unknown */
 	uint32_t fitting_ubatch;  /* a value that stays under the threshold; 0: unknown, or none */
 	uint32_t predicted_depth; /* tokens of the expected failure; 0: none is foreseen */
-	struct davy_share shares[DAVY_PLAN_SHARES]; /* of the device's clients, largest first */
+	struct davy_usage usages[DAVY_PLAN_USAGES]; /* of the device's clients, largest first */
 	struct davy_evidence evidence[DAVY_PLAN_EVIDENCE];
 	char comm[DAVY_COMM_LEN];
 	char device[DAVY_DEVICE_LEN];

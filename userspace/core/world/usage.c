@@ -163,57 +163,57 @@ static uint16_t usage_permille(uint64_t part, uint64_t whole)
 	return (uint16_t)(whole ? part * 1000 / whole : 0);
 }
 
-static uint16_t usage_larger(const struct davy_share *s)
+static uint16_t usage_larger(const struct davy_usage *s)
 {
 	return s->memory_permille > s->engine_permille ? s->memory_permille : s->engine_permille;
 }
 
 /* Inserts in descending order; the list is short. */
-static void usage_insert(struct davy_share *list, size_t count, const struct davy_share *share)
+static void usage_insert(struct davy_usage *list, size_t count, const struct davy_usage *usage)
 {
 	size_t at = count;
 
-	while (at && usage_larger(&list[at - 1]) < usage_larger(share))
+	while (at && usage_larger(&list[at - 1]) < usage_larger(usage))
 		at--;
 	memmove(&list[at + 1], &list[at], (count - at) * sizeof(*list));
-	list[at] = *share;
+	list[at] = *usage;
 }
 
-static void usage_add(struct davy_share *sum, const struct davy_share *share)
+static void usage_add(struct davy_usage *sum, const struct davy_usage *usage)
 {
-	sum->memory_bytes += share->memory_bytes;
-	sum->memory_permille = (uint16_t)(sum->memory_permille + share->memory_permille);
-	sum->engine_permille = (uint16_t)(sum->engine_permille + share->engine_permille);
+	sum->memory_bytes += usage->memory_bytes;
+	sum->memory_permille = (uint16_t)(sum->memory_permille + usage->memory_permille);
+	sum->engine_permille = (uint16_t)(sum->engine_permille + usage->engine_permille);
 }
 
 /* The last entry is the sum of those without their own entry. */
-static void usage_tell(struct davy_plan *plan, const struct davy_share *list, size_t count)
+static void usage_tell(struct davy_plan *plan, const struct davy_usage *list, size_t count)
 {
-	size_t named = count > DAVY_PLAN_SHARES ? DAVY_PLAN_SHARES - 1 : count;
+	size_t named = count > DAVY_PLAN_USAGES ? DAVY_PLAN_USAGES - 1 : count;
 
-	plan->share_count = (uint32_t)named;
-	memcpy(plan->shares, list, named * sizeof(*list));
+	plan->usage_count = (uint32_t)named;
+	memcpy(plan->usages, list, named * sizeof(*list));
 	if (named == count)
 		return;
-	plan->share_count++;
+	plan->usage_count++;
 	for (size_t i = named; i < count; i++)
-		usage_add(&plan->shares[named], &list[i]);
+		usage_add(&plan->usages[named], &list[i]);
 }
 
-static uint16_t usage_of(enum davy_shortage shortage, const struct davy_share *share)
+static uint16_t usage_of(enum davy_shortage shortage, const struct davy_usage *usage)
 {
 	if (shortage == DAVY_SHORT_OF_TIME)
-		return share->engine_permille;
-	return shortage == DAVY_SHORT_OF_MEMORY ? share->memory_permille : 0;
+		return usage->engine_permille;
+	return shortage == DAVY_SHORT_OF_MEMORY ? usage->memory_permille : 0;
 }
 
 static void usage_name_culprit(struct davy_plan *plan, enum davy_shortage shortage)
 {
-	const struct davy_share *most = NULL;
+	const struct davy_usage *most = NULL;
 	uint16_t most_permille = 0, own_permille = 0;
 
-	for (size_t i = 0; i < plan->share_count; i++) {
-		const struct davy_share *s = &plan->shares[i];
+	for (size_t i = 0; i < plan->usage_count; i++) {
+		const struct davy_usage *s = &plan->usages[i];
 		uint16_t value = usage_of(shortage, s);
 
 		if (s->pid == plan->pid)
@@ -231,7 +231,7 @@ static void usage_name_culprit(struct davy_plan *plan, enum davy_shortage shorta
 void davy_plan_usage(const struct davy_world *w, struct davy_plan *plan,
 		     enum davy_shortage shortage, uint64_t now_ns)
 {
-	struct davy_share shares[CLIENTS_MAX];
+	struct davy_usage usages[CLIENTS_MAX];
 	struct sum list[CLIENTS_MAX];
 	size_t count = plan->device[0] ? usage_sum_up(w, plan->device, now_ns, list) : 0;
 	uint64_t memory = 0, time = 0;
@@ -241,16 +241,16 @@ void davy_plan_usage(const struct davy_world *w, struct davy_plan *plan,
 		time += list[i].busy;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct davy_share share = {
+		struct davy_usage usage = {
 			.pid = list[i].pid,
 			.memory_permille = usage_permille(list[i].memory_bytes, memory),
 			.engine_permille = usage_permille(list[i].busy, time),
 			.memory_bytes = list[i].memory_bytes,
 		};
 
-		usage_insert(shares, i, &share);
+		usage_insert(usages, i, &usage);
 	}
-	memset(plan->shares, 0, sizeof(plan->shares));
-	usage_tell(plan, shares, count);
+	memset(plan->usages, 0, sizeof(plan->usages));
+	usage_tell(plan, usages, count);
 	usage_name_culprit(plan, shortage);
 }
