@@ -184,7 +184,7 @@ struct davy_agent {
 	struct davy_module_asked modules[DAVY_MODULES_ASKED];
 	struct davy_dmem dmem;
 	struct davy_freezes freezes;
-	struct davy_standing standing;
+	struct davy_in_force in_force;
 	struct davy_units *units; /* NULL: out of memory */
 	struct davy_kept_counts counts;
 	struct davy_meant meant[DAVY_MEANT_MAX]; /* reasons of the latest acts */

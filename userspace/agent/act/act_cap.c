@@ -102,19 +102,19 @@ static size_t find_wants(const struct davy_plan *plan, const char *cgroup, struc
 static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 		   const struct davy_place *where, const struct want *w, char why[DAVY_REASON_LEN])
 {
-	struct davy_intent intent, *standing;
+	struct davy_intent intent, *effect;
 	int err;
 
 	start_intent(plan, where, &intent);
 	err = davy_cap_plan(where->cgroup, w->cap, w->region, w->amount, &intent, why);
 	if (err)
 		return err == -EALREADY ? 1 : err;
-	standing = davy_agent_intend_value(a, &intent);
-	if (!standing)
+	effect = davy_agent_intend_value(a, &intent);
+	if (!effect)
 		return -EROFS;
-	err = davy_value_set(standing);
+	err = davy_value_set(effect);
 	if (err)
-		davy_agent_intent_undo(a, standing);
+		davy_agent_intent_undo(a, effect);
 	return err;
 }
 
@@ -124,14 +124,14 @@ static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workl
 {
 	struct davy_undone undone = { 0 };
 
-	for (size_t i = 0; i < DAVY_STANDING_MAX; i++) {
-		struct davy_intent *standing = &a->standing.open[i];
+	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++) {
+		struct davy_intent *effect = &a->in_force.open[i];
 		int err;
 
-		if (!standing->file[0] || (workload && standing->workload != workload) ||
-		    (action && standing->action != action) || (plan && standing->plan != plan))
+		if (!effect->file[0] || (workload && effect->workload != workload) ||
+		    (action && effect->action != action) || (plan && effect->plan != plan))
 			continue;
-		err = davy_agent_intent_undo(a, standing);
+		err = davy_agent_intent_undo(a, effect);
 		undone.undone += err == 0;
 		undone.idle += err == 1;
 		undone.failed += err < 0;
@@ -167,7 +167,7 @@ void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan)
 void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_place where = { .cgroup = "", .unit = "" };
-	struct davy_intent intent, *standing;
+	struct davy_intent intent, *effect;
 	int err;
 
 	davy_workload_place(a, plan->workload, &where);
@@ -175,12 +175,12 @@ void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan)
 	err = davy_awake_plan(plan->device, &intent);
 	if (err && err != -EALREADY)
 		return act_cap_failed(a, plan, err, err == -EINVAL ? "it uses no PCI device" : "");
-	standing = err ? NULL : davy_agent_intend_value(a, &intent);
-	if (!err && !standing)
+	effect = err ? NULL : davy_agent_intend_value(a, &intent);
+	if (!err && !effect)
 		return act_cap_failed(a, plan, -EROFS, "");
-	err = standing ? davy_value_set(standing) : 0;
+	err = effect ? davy_value_set(effect) : 0;
 	if (err) {
-		davy_agent_intent_undo(a, standing);
+		davy_agent_intent_undo(a, effect);
 		return act_cap_failed(a, plan, err, "");
 	}
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_HELD, 0, 0);
@@ -190,7 +190,7 @@ void davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_undone undone;
 
-	a->standing.value_undo = plan->id;
+	a->in_force.value_undo = plan->id;
 	undone = act_cap_take_back(a, plan->workload, plan->undone, 0);
 	if (undone.failed)
 		act_cap_failed(a, plan, -EIO, "");

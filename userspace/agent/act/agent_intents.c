@@ -70,7 +70,7 @@ int davy_intents_undo_all(struct davy_intents *log, struct davy_undone *ret_undo
 static int open_log(struct davy_agent *a)
 {
 	const char *dir = a->options.state_dir;
-	int err = davy_intents_open(dir, &a->standing.log);
+	int err = davy_intents_open(dir, &a->in_force.log);
 
 	if (err != -EBADMSG)
 		return err;
@@ -79,17 +79,17 @@ static int open_log(struct davy_agent *a)
 		 err ? "cannot rename it: "
 		     : "renamed to " DAVY_DB_NAME ".bad, the agent creates a new one",
 		 err ? strerror(-err) : "");
-	return err ? err : davy_intents_open(dir, &a->standing.log);
+	return err ? err : davy_intents_open(dir, &a->in_force.log);
 }
 
 static void say_no_log(struct davy_agent *a, int err)
 {
-	if (!a->standing.told)
+	if (!a->in_force.told)
 		davy_log("log of intents '%s/%s': %s; until it can be written, caps and changes of "
 			 "units are refused; a freeze, which has a lease, and a supervisor's "
 			 "replacement are still executed",
 			 a->options.state_dir, DAVY_DB_NAME, strerror(-err));
-	a->standing.told = true;
+	a->in_force.told = true;
 }
 
 void davy_agent_intents_open(struct davy_agent *a)
@@ -98,7 +98,7 @@ void davy_agent_intents_open(struct davy_agent *a)
 	int err = open_log(a);
 
 	if (!err)
-		err = davy_intents_undo_all(a->standing.log, &undone);
+		err = davy_intents_undo_all(a->in_force.log, &undone);
 	if (err)
 		say_no_log(a, err);
 }
@@ -107,16 +107,16 @@ void davy_agent_intents_close(struct davy_agent *a)
 {
 	struct davy_undone undone;
 
-	if (a->standing.log)
-		davy_intents_undo_all(a->standing.log, &undone);
-	davy_intents_close(a->standing.log);
-	a->standing.log = NULL;
+	if (a->in_force.log)
+		davy_intents_undo_all(a->in_force.log, &undone);
+	davy_intents_close(a->in_force.log);
+	a->in_force.log = NULL;
 }
 
 /* Replaces a corrupt log by a new one, with all effects in force. */
 static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 {
-	struct davy_standing *s = &a->standing;
+	struct davy_in_force *s = &a->in_force;
 	int64_t id = s->log ? davy_intent_begin(s->log, intent) : -EBADMSG;
 	int err;
 
@@ -126,7 +126,7 @@ static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 		err = open_log(a);
 		if (err)
 			return err;
-		for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
+		for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++)
 			if (s->open[i].action && &s->open[i] != intent)
 				davy_intent_begin(s->log, &s->open[i]);
 		id = davy_intent_begin(s->log, intent);
@@ -138,25 +138,25 @@ static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 
 static struct davy_intent *intents_place(struct davy_agent *a)
 {
-	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
-		if (!a->standing.open[i].action)
-			return &a->standing.open[i];
+	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++)
+		if (!a->in_force.open[i].action)
+			return &a->in_force.open[i];
 	return NULL;
 }
 
 struct davy_intent *davy_agent_intend_value(struct davy_agent *a, const struct davy_intent *intent)
 {
-	struct davy_intent *standing = intents_place(a);
+	struct davy_intent *effect = intents_place(a);
 	int err = -EUSERS;
 
-	if (standing) {
-		*standing = *intent;
-		err = intents_begin(a, standing);
+	if (effect) {
+		*effect = *intent;
+		err = intents_begin(a, effect);
 	}
 	if (!err)
-		return standing;
-	if (standing)
-		memset(standing, 0, sizeof(*standing));
+		return effect;
+	if (effect)
+		memset(effect, 0, sizeof(*effect));
 	say_no_log(a, err);
 	return NULL;
 }
@@ -173,18 +173,18 @@ static void look_at_freezer(struct davy_intent *intent)
 }
 
 /* When a freeze is renewed, the state before it is that of the first freeze. */
-static const struct davy_intent *standing_freeze(const struct davy_agent *a, uint32_t workload)
+static const struct davy_intent *freeze_in_force(const struct davy_agent *a, uint32_t workload)
 {
-	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
-		if (davy_action_freezes(a->standing.open[i].action) &&
-		    a->standing.open[i].workload == workload)
-			return &a->standing.open[i];
+	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++)
+		if (davy_action_freezes(a->in_force.open[i].action) &&
+		    a->in_force.open[i].workload == workload)
+			return &a->in_force.open[i];
 	return NULL;
 }
 
 static void describe(struct davy_agent *a, const struct davy_plan *plan, struct davy_intent *intent)
 {
-	const struct davy_intent *before = standing_freeze(a, plan->workload);
+	const struct davy_intent *before = freeze_in_force(a, plan->workload);
 	struct davy_place where;
 	char because[DAVY_PLAN_TEXT_SIZE];
 
@@ -211,44 +211,44 @@ static void describe(struct davy_agent *a, const struct davy_plan *plan, struct 
 
 bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan)
 {
-	struct davy_intent *standing = intents_place(a);
+	struct davy_intent *effect = intents_place(a);
 	int err = -EUSERS;
 
-	if (standing) {
-		describe(a, plan, standing);
-		err = intents_begin(a, standing);
+	if (effect) {
+		describe(a, plan, effect);
+		err = intents_begin(a, effect);
 	}
 	if (!err)
 		return true;
 	say_no_log(a, err);
 	/* Without a log entry, the agent still tracks it until the act ends. */
-	if (davy_action_freezes(plan->action) || (standing && !standing->unit[0]))
+	if (davy_action_freezes(plan->action) || (effect && !effect->unit[0]))
 		return true;
-	if (standing)
-		memset(standing, 0, sizeof(*standing));
+	if (effect)
+		memset(effect, 0, sizeof(*effect));
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_FAILED, 0, err);
 	return false;
 }
 
-void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *standing, int result)
+void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *effect, int result)
 {
 	int err = 0;
 
-	if (standing->id && a->standing.log)
-		err = davy_intent_close(a->standing.log, standing->id, result);
+	if (effect->id && a->in_force.log)
+		err = davy_intent_close(a->in_force.log, effect->id, result);
 	if (err && err != -ENOENT)
 		davy_log("intent %lld: cannot be closed: %s; the next start undoes its effect "
 			 "if it is still in force",
-			 (long long)standing->id, strerror(-err));
-	memset(standing, 0, sizeof(*standing));
+			 (long long)effect->id, strerror(-err));
+	memset(effect, 0, sizeof(*effect));
 }
 
-int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *standing)
+int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *effect)
 {
-	int err = undo_one(standing, "");
+	int err = undo_one(effect, "");
 
 	if (err >= 0)
-		davy_agent_intent_end(a, standing, 0);
+		davy_agent_intent_end(a, effect, 0);
 	return err;
 }
 
@@ -256,9 +256,9 @@ int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *standing)
 static bool renewed(const struct davy_agent *a, const struct davy_intent *intent,
 		    const struct davy_ev_act *act)
 {
-	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
-		if (a->standing.open[i].plan == act->plan &&
-		    davy_action_freezes(a->standing.open[i].action))
+	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++)
+		if (a->in_force.open[i].plan == act->plan &&
+		    davy_action_freezes(a->in_force.open[i].action))
 			return davy_action_freezes(intent->action) && intent->plan != act->plan;
 	return false;
 }
@@ -274,14 +274,14 @@ static bool ends(const struct davy_agent *a, const struct davy_intent *intent,
 	if (act->stage == DAVY_ACT_SERVING || act->stage == DAVY_ACT_FAILED)
 		return same_plan;
 	if (act->stage == DAVY_ACT_RELEASED)
-		return same_plan || (freeze && act->plan != a->standing.value_undo);
+		return same_plan || (freeze && act->plan != a->in_force.value_undo);
 	return act->stage == DAVY_ACT_HELD && ((!freeze && same_plan) || renewed(a, intent, act));
 }
 
 void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act)
 {
-	for (size_t i = 0; i < DAVY_STANDING_MAX; i++) {
-		struct davy_intent *intent = &a->standing.open[i];
+	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++) {
+		struct davy_intent *intent = &a->in_force.open[i];
 
 		if (intent->action && ends(a, intent, act))
 			davy_agent_intent_end(a, intent, act->result);

@@ -9,13 +9,13 @@
 #include "core/event/plan.h"
 #include "store/intents.h"
 
-#define DAVY_STANDING_MAX 64
+#define DAVY_IN_FORCE_MAX 64
 
 struct davy_agent;
 
-struct davy_standing {
+struct davy_in_force {
 	struct davy_intents *log; /* NULL: it cannot be opened; the next act tries again */
-	struct davy_intent open[DAVY_STANDING_MAX]; /* action none: empty; id 0: not in the log */
+	struct davy_intent open[DAVY_IN_FORCE_MAX]; /* action none: empty; id 0: not in the log */
 	uint32_t value_undo; /* the last plan that took values back: it ended no freeze */
 	bool told;	     /* a failed write was logged */
 };
@@ -45,8 +45,8 @@ bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan);
 struct davy_intent *davy_agent_intend_value(struct davy_agent *a, const struct davy_intent *intent);
 
 /* Undoes and closes one effect in force; 0, 1 or -errno as davy_undo(). */
-int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *standing);
-void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *standing, int result);
+int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *effect);
+void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *effect, int result);
 
 /* Closes the intents that the result of an act ends. */
 void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act);

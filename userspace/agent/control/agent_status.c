@@ -109,12 +109,12 @@ static json_t *breakers(const struct davy_agent *a)
 }
 
 /* Effects in force, and acts in progress. */
-static json_t *standing(const struct davy_agent *a)
+static json_t *status_in_force(const struct davy_agent *a)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < DAVY_STANDING_MAX; i++) {
-		const struct davy_intent *in = &a->standing.open[i];
+	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++) {
+		const struct davy_intent *in = &a->in_force.open[i];
 
 		if (in->action)
 			json_array_append_new(
@@ -218,7 +218,7 @@ json_t *davy_agent_status(struct davy_agent *a)
 		(json_int_t)a->core.dropped_count, "sensors", sensors(a), "reader",
 		davy_readers_status(a), "crowding", crowding(a), "processes", list,
 		"processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
-		davy_agent_gpus_status(a), "standing", standing(a), "kfd", davy_agent_kfd_status(a),
-		"foresight", davy_foresight_json(&a->core.foresight), "foresight_all_time",
-		all_time(a), "connections", davy_links_status(a));
+		davy_agent_gpus_status(a), "standing", status_in_force(a), "kfd",
+		davy_agent_kfd_status(a), "foresight", davy_foresight_json(&a->core.foresight),
+		"foresight_all_time", all_time(a), "connections", davy_links_status(a));
 }
