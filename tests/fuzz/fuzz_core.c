@@ -73,7 +73,7 @@ static void mend_order(struct davy_ev_order *o)
 	o->undo = o->undo % 12 < 2 ? 0 : DAVY_ACTION_PAUSE + o->undo % 10;
 }
 
-static void mend_left(struct davy_ev_left *l)
+static void mend_restored(struct davy_ev_restored *l)
 {
 	static const uint8_t actions[] = { DAVY_ACTION_SHRINK, DAVY_ACTION_SWITCH,
 					   DAVY_ACTION_MIGRATE_CPU };
@@ -128,8 +128,8 @@ static void mend_kind(struct davy_event *ev, uint8_t n)
 	case DAVY_EV_ORDER:
 		mend_order(&ev->order);
 		break;
-	case DAVY_EV_LEFT:
-		mend_left(&ev->left);
+	case DAVY_EV_RESTORED:
+		mend_restored(&ev->restored);
 		break;
 	case DAVY_EV_TUNING:
 		mend_tuning(&ev->tuning);

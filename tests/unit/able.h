@@ -150,14 +150,14 @@ static inline size_t undo_count(void)
 static inline void left_by_another(enum davy_action action, enum davy_hazard hazard,
 				   uint32_t ubatch)
 {
-	struct davy_event ev = event(DAVY_EV_LEFT, 0);
+	struct davy_event ev = event(DAVY_EV_RESTORED, 0);
 
-	ev.left.workload = 1;
-	ev.left.action = (uint8_t)action;
-	ev.left.hazard = (uint8_t)hazard;
-	ev.left.backend = DAVY_BACKEND_VULKAN;
-	ev.left.knobs.ubatch = ubatch;
-	davy_copy_name(ev.left.device, sizeof(ev.left.device), GPU);
+	ev.restored.workload = 1;
+	ev.restored.action = (uint8_t)action;
+	ev.restored.hazard = (uint8_t)hazard;
+	ev.restored.backend = DAVY_BACKEND_VULKAN;
+	ev.restored.knobs.ubatch = ubatch;
+	davy_copy_name(ev.restored.device, sizeof(ev.restored.device), GPU);
 	tell(&ev);
 }
 

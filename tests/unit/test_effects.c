@@ -243,16 +243,16 @@ static void what_an_operator_did_by_another_agent_stays(void **state)
 
 static void nothing_is_left_of_what_cannot_be(void **state)
 {
-	struct davy_event ev = event(DAVY_EV_LEFT, 0);
+	struct davy_event ev = event(DAVY_EV_RESTORED, 0);
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	ev.left.workload = 1;
-	ev.left.action = DAVY_ACTION_PAUSE;
+	ev.restored.workload = 1;
+	ev.restored.action = DAVY_ACTION_PAUSE;
 	assert_false(davy_event_valid(&ev)); /* its guard has ended it */
-	ev.left.action = DAVY_ACTION_SHRINK;
+	ev.restored.action = DAVY_ACTION_SHRINK;
 	assert_true(davy_event_valid(&ev));
-	ev.left.workload = 7;
+	ev.restored.workload = 7;
 	tell(&ev); /* of nobody */
 	assert_int_equal(first_workload()->effect_count, 0);
 }

@@ -166,7 +166,7 @@ struct davy_agent {
 	bool acting;
 	struct davy_link *orderer; /* sender of the order that is being decided */
 	struct davy_sockets sockets;
-	struct davy_left_groups left;
+	struct davy_orphan_groups orphans;
 	struct davy_writer out, messages;
 	bool terminal;
 	uint64_t drawn_ns;

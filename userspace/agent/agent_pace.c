@@ -33,8 +33,8 @@ static bool pace_is_linked(const struct davy_agent *a)
 	for (size_t i = 0; i < DAVY_LINKS_MAX; i++)
 		if (a->links[i].source)
 			return true;
-	for (size_t i = 0; i < DAVY_LEFT_GROUPS; i++)
-		if (a->left.group[i].supervisor)
+	for (size_t i = 0; i < DAVY_ORPHAN_GROUPS; i++)
+		if (a->orphans.group[i].supervisor)
 			return true;
 	return a->sockets.all.connects;
 }

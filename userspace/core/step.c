@@ -58,7 +58,7 @@ static void after(struct davy_step *s)
 	case DAVY_EV_ORDER:
 		davy_decide_order(s);
 		break;
-	case DAVY_EV_LEFT:
+	case DAVY_EV_RESTORED:
 		davy_effect_restored(s);
 		break;
 	case DAVY_EV_CLOCK:

@@ -116,7 +116,7 @@ static void register_workload(struct davy_supervisor *s)
 	json_t *answer = NULL, *message;
 
 	message = davy_supervisor_engine(s, "register");
-	json_object_set_new(message, "left", davy_supervisor_left(s));
+	json_object_set_new(message, "left", davy_supervisor_effects(s));
 	davy_supervisor_say(s, message); /* on failure the answer has the reason */
 	if (poll(&wait, 1, REGISTER_MS) != 1)
 		davy_log("the agent has not answered within %d s; the engine runs and is watched "

@@ -66,19 +66,19 @@ static void remember_why(struct davy_supervisor *s, const json_t *order,
 		take_why(&s->moved, order);
 }
 
-static json_t *supervise_replace_left(const char *rung, const struct davy_supervisor_why *why)
+static json_t *supervise_replace_effects(const char *rung, const struct davy_supervisor_why *why)
 {
 	return json_pack("{s:s, s:s, s:s, s:s}", "rung", rung, "hazard", why->hazard, "backend",
 			 why->backend, "device", why->device);
 }
 
-json_t *davy_supervisor_left(const struct davy_supervisor *s)
+json_t *davy_supervisor_effects(const struct davy_supervisor *s)
 {
 	const struct davy_engine_override *is = &s->engine.override;
 	json_t *all = json_array(), *one;
 
 	if (!davy_knobs_none(&is->knobs)) {
-		one = supervise_replace_left("shrink", &s->shrunk);
+		one = supervise_replace_effects("shrink", &s->shrunk);
 		for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 			json_object_set_new(one, davy_knob_name(i),
 					    json_integer(davy_knob_get(&is->knobs, i)));
@@ -86,10 +86,10 @@ json_t *davy_supervisor_left(const struct davy_supervisor *s)
 	}
 	/* If the command or the policy chose the CPU, the engine was not moved. */
 	if (is->backend != DAVY_BACKEND_UNKNOWN && s->moved.hazard[0])
-		json_array_append_new(all, supervise_replace_left(is->backend == DAVY_BACKEND_CPU
-									  ? "migrate_cpu"
-									  : "switch",
-								  &s->moved));
+		json_array_append_new(all, supervise_replace_effects(is->backend == DAVY_BACKEND_CPU
+									     ? "migrate_cpu"
+									     : "switch",
+								     &s->moved));
 	return all;
 }
 

@@ -77,7 +77,7 @@ struct davy_supervisor {
 /* supervise_agent.c: false: not sent. */
 bool davy_supervisor_say(struct davy_supervisor *s, json_t *message);
 /* Effects in force on the engine, "left" in a register message. */
-json_t *davy_supervisor_left(const struct davy_supervisor *s);
+json_t *davy_supervisor_effects(const struct davy_supervisor *s);
 json_t *davy_supervisor_engine(const struct davy_supervisor *s, const char *op);
 void davy_supervisor_failed(struct davy_supervisor *s, int err);
 void davy_supervisor_look_for_agent(struct davy_supervisor *s);

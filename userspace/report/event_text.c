@@ -174,9 +174,9 @@ static bool body(const struct davy_event *ev, char *buf, size_t size)
 		snprintf(buf, size, "order    %s of workload %u",
 			 davy_action_name(ev->order.action), ev->order.workload);
 		return true;
-	case DAVY_EV_LEFT:
+	case DAVY_EV_RESTORED:
 		snprintf(buf, size, "left     %s of workload %u, by an earlier agent",
-			 davy_action_name(ev->left.action), ev->left.workload);
+			 davy_action_name(ev->restored.action), ev->restored.workload);
 		return true;
 	case DAVY_EV_PROBE:
 		return probe_text(&ev->probe, buf, size);

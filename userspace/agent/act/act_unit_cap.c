@@ -168,7 +168,7 @@ static void act_unit_cap_on_looked(void *arg, const struct davy_unit_answer *sai
 		set_next(u);
 }
 
-static void on_left(void *arg, const struct davy_unit_answer *said)
+static void on_uncapped(void *arg, const struct davy_unit_answer *said)
 {
 	(void)arg;
 	if (said->error)
@@ -181,7 +181,7 @@ bool davy_unit_uncap(struct davy_agent *a, struct davy_adopted_unit *of)
 
 	if (!of->capped)
 		return false;
-	if (davy_unit_limits(systemd, of->unit, of->memory_high, of->cpu_quota, on_left, NULL))
+	if (davy_unit_limits(systemd, of->unit, of->memory_high, of->cpu_quota, on_uncapped, NULL))
 		davy_log("%s: cannot take back its limits; see 'systemctl show'", of->unit);
 	of->capped = false;
 	return true;

@@ -45,9 +45,9 @@ void davy_agent_stop(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_stopped(struct davy_link *link);
 void davy_agent_started(struct davy_link *link, bool verified, uint32_t token_ms);
 
-/* left.c: reports the effects that an earlier agent left in force to the core. */
-void davy_left_by_supervisor(struct davy_link *link, const json_t *message);
-void davy_left_in_unit(const struct davy_service *u);
+/* restored.c: reports the effects that an earlier agent left in force to the core. */
+void davy_restored_by_supervisor(struct davy_link *link, const json_t *message);
+void davy_restored_in_unit(const struct davy_service *u);
 
 /* orders.c: NULL: the reply goes to the link now or later. Otherwise the reason of the refusal. */
 const char *davy_agent_order(struct davy_link *link, const json_t *message);

@@ -14,16 +14,16 @@
 
 #define LOOK_NS DAVY_NS_PER_S
 
-_Static_assert(sizeof(((struct davy_left_group *)0)->path) >= DAVY_CGROUP_LEN, "holds a link's");
+_Static_assert(sizeof(((struct davy_orphan_group *)0)->path) >= DAVY_CGROUP_LEN, "holds a link's");
 
-void davy_groups_left(struct davy_agent *a, const struct davy_link *link)
+void davy_groups_orphaned(struct davy_agent *a, const struct davy_link *link)
 {
-	struct davy_left_group *free = NULL;
+	struct davy_orphan_group *free = NULL;
 
 	if (!link->cgroup[0] || !link->peer_pid)
 		return;
-	for (size_t i = 0; i < DAVY_LEFT_GROUPS; i++) {
-		struct davy_left_group *g = &a->left.group[i];
+	for (size_t i = 0; i < DAVY_ORPHAN_GROUPS; i++) {
+		struct davy_orphan_group *g = &a->orphans.group[i];
 
 		if (!g->supervisor || davy_same_name(g->path, link->cgroup))
 			free = g;
@@ -38,7 +38,7 @@ void davy_groups_left(struct davy_agent *a, const struct davy_link *link)
 }
 
 /* Whether the group needs no further work. */
-static bool group_is_done(const struct davy_left_group *g)
+static bool group_is_done(const struct davy_orphan_group *g)
 {
 	char dir[PATH_MAX];
 
@@ -49,11 +49,11 @@ static bool group_is_done(const struct davy_left_group *g)
 
 void davy_groups_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	if (now_ns - a->left.looked_ns < LOOK_NS)
+	if (now_ns - a->orphans.looked_ns < LOOK_NS)
 		return;
-	a->left.looked_ns = now_ns;
-	for (size_t i = 0; i < DAVY_LEFT_GROUPS; i++) {
-		struct davy_left_group *g = &a->left.group[i];
+	a->orphans.looked_ns = now_ns;
+	for (size_t i = 0; i < DAVY_ORPHAN_GROUPS; i++) {
+		struct davy_orphan_group *g = &a->orphans.group[i];
 
 		if (g->supervisor && group_is_done(g))
 			g->supervisor = 0;

@@ -143,9 +143,9 @@ static void unit_watch_tell(struct davy_service *u, const struct davy_ev_process
 				 u->registered ? DAVY_WORKLOAD_STARTED : DAVY_WORKLOAD_REGISTERED);
 	u->registered = true;
 	davy_unit_settle(u);
-	if (!u->left_told)
-		davy_left_in_unit(u);
-	u->left_told = true;
+	if (!u->restored_reported)
+		davy_restored_in_unit(u);
+	u->restored_reported = true;
 	davy_tracker_exec(u->agent, u->pid);
 	davy_unit_tell_rules(u);
 }

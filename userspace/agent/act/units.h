@@ -65,7 +65,7 @@ struct davy_service {
 	size_t rules_count;	 /* number of variables from rules */
 	uint64_t rules_retry_ns; /* after a failed write: next attempt */
 	bool registered;
-	bool left_told;
+	bool restored_reported;
 	bool settle_late; /* the reply of a reader is late; the next tick tries again */
 	bool asking;
 	bool ask_again;

@@ -111,7 +111,7 @@ static void on_register(struct davy_link *link, const json_t *message)
 	take_cgroup(link, message);
 	control_take_engine(link, message);
 	control_feed_workload(link, DAVY_WORKLOAD_REGISTERED);
-	davy_left_by_supervisor(link, message);
+	davy_restored_by_supervisor(link, message);
 	davy_tracker_exec(a, pid);
 	davy_message_send(
 		link->fd,
@@ -355,7 +355,7 @@ void davy_control_gone(struct davy_link *link)
 	davy_agent_freeze_drop(link->agent, link->workload);
 	davy_agent_caps_drop(link->agent, link->workload);
 	control_feed_workload(link, DAVY_WORKLOAD_GONE);
-	davy_groups_left(link->agent, link);
+	davy_groups_orphaned(link->agent, link);
 }
 
 int davy_control_take(struct davy_link *link)

@@ -69,17 +69,17 @@ json_t *davy_links_status(const struct davy_agent *a);
 struct davy_link *davy_link_of_workload(struct davy_agent *a, uint32_t workload);
 
 /* groups.c: removes an engine's cgroup after its supervisor was killed. */
-#define DAVY_LEFT_GROUPS 16
+#define DAVY_ORPHAN_GROUPS 16
 
-struct davy_left_groups {
-	struct davy_left_group {
+struct davy_orphan_groups {
+	struct davy_orphan_group {
 		uint32_t supervisor; /* 0: empty */
 		char path[512];
-	} group[DAVY_LEFT_GROUPS];
+	} group[DAVY_ORPHAN_GROUPS];
 	uint64_t looked_ns;
 };
 
-void davy_groups_left(struct davy_agent *a, const struct davy_link *link);
+void davy_groups_orphaned(struct davy_agent *a, const struct davy_link *link);
 void davy_groups_tick(struct davy_agent *a, uint64_t now_ns);
 
 #endif

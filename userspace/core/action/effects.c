@@ -103,7 +103,7 @@ void davy_effect_add(struct davy_workload *w)
 /* An earlier agent's effect: its clean period begins now. */
 void davy_effect_restored(struct davy_step *s)
 {
-	const struct davy_ev_left *in = &s->ev->left;
+	const struct davy_ev_restored *in = &s->ev->restored;
 	struct davy_workload *w = davy_world_workload(&s->core->world, in->workload);
 	struct davy_effect *e;
 

@@ -46,7 +46,7 @@ enum davy_event_kind {
 	DAVY_EV_CONFIG_FOR = 29,
 	DAVY_EV_PROGRESS = 30,
 	DAVY_EV_ORDER = 31,
-	DAVY_EV_LEFT = 32,
+	DAVY_EV_RESTORED = 32,
 	DAVY_EV_CLOCK = 33,
 	DAVY_EV_TUNING = 34,
 	DAVY_EV_RULES = 35,
@@ -473,7 +473,7 @@ struct davy_ev_order {
  * An effect that an earlier agent's act left in force, from the workload's supervisor or the record
  * of an adopted unit. Sent after DAVY_WORKLOAD_REGISTERED, the oldest first.
  */
-struct davy_ev_left {
+struct davy_ev_restored {
 	uint32_t workload; /* not 0 */
 	uint8_t action;	   /* shrink, switch or migrate_cpu */
 	uint8_t hazard;	   /* its reason; none: an operator */
@@ -636,7 +636,7 @@ struct davy_event {
 		struct davy_ev_config_for config_for;
 		struct davy_ev_progress progress;
 		struct davy_ev_order order;
-		struct davy_ev_left left;
+		struct davy_ev_restored restored;
 		struct davy_ev_clock clock;
 		struct davy_ev_tuning tuning;
 		struct davy_ev_rules rules;
@@ -676,7 +676,7 @@ _Static_assert(sizeof(struct davy_ev_dmem) == 160, "trace format");
 _Static_assert(sizeof(struct davy_ev_config_for) == 160, "trace format");
 _Static_assert(sizeof(struct davy_ev_progress) == 32, "trace format");
 _Static_assert(sizeof(struct davy_ev_order) == 48, "trace format");
-_Static_assert(sizeof(struct davy_ev_left) == 32 + DAVY_DEVICE_LEN, "trace format");
+_Static_assert(sizeof(struct davy_ev_restored) == 32 + DAVY_DEVICE_LEN, "trace format");
 _Static_assert(sizeof(struct davy_ev_clock) == 8, "trace format");
 _Static_assert(sizeof(struct davy_ev_tuning) == 664, "trace format");
 _Static_assert(sizeof(struct davy_ev_rules) == 16, "trace format");

@@ -52,9 +52,9 @@ static bool order_valid(const struct davy_event *ev)
 	       (!ev->order.undo || davy_action_known(ev->order.undo));
 }
 
-static bool left_valid(const struct davy_event *ev)
+static bool restored_valid(const struct davy_event *ev)
 {
-	return davy_action_has(ev->left.action, DAVY_ACTS_SETS | DAVY_ACTS_MOVES);
+	return davy_action_has(ev->restored.action, DAVY_ACTS_SETS | DAVY_ACTS_MOVES);
 }
 
 static bool fact_valid(const struct davy_event *ev)
@@ -373,14 +373,14 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		NUMBER("cap_bytes", order.cap_bytes, IF_SET),
 		KNOBS(order.knobs),
 	) },
-	[DAVY_EV_LEFT] = { SHAPE("left", left), .valid = left_valid, FIELDS(
-		WORKLOAD(left.workload),
-		NAME("rung", left.action, davy_action_name),
-		NAME("hazard", left.hazard, davy_hazard_name, BELOW(DAVY_HZ_COUNT)),
-		BACKEND("from_backend", left.backend),
-		TEXT("device", left.device, IF_SET),
-		KNOBS(left.knobs),
-		NUMBER("depth", left.depth, IF_SET),
+	[DAVY_EV_RESTORED] = { SHAPE("left", restored), .valid = restored_valid, FIELDS(
+		WORKLOAD(restored.workload),
+		NAME("rung", restored.action, davy_action_name),
+		NAME("hazard", restored.hazard, davy_hazard_name, BELOW(DAVY_HZ_COUNT)),
+		BACKEND("from_backend", restored.backend),
+		TEXT("device", restored.device, IF_SET),
+		KNOBS(restored.knobs),
+		NUMBER("depth", restored.depth, IF_SET),
 	) },
 	[DAVY_EV_CLOCK] = { SHAPE("clock", clock), FIELDS(
 		NUMBER("wall_s", clock.wall_s),
