@@ -85,8 +85,8 @@ static void mend_restored(struct davy_ev_restored *l)
 static void mend_tuning(struct davy_ev_tuning *t)
 {
 	memset(t->head, 0, sizeof(t->head));
-	memset(t->of.knob, 0, sizeof(t->of.knob));
-	t->of.active %= DAVY_TUNER_KNOBS + 1;
+	memset(t->of.setting, 0, sizeof(t->of.setting));
+	t->of.active %= DAVY_TUNER_SETTINGS + 1;
 	t->of.turn %= DAVY_TUNER_TURN_COUNT;
 	t->of.lessons %= 8;
 }
@@ -253,7 +253,7 @@ static void check_plan(const struct davy_plan *p)
 	if (p->kind == DAVY_PLAN_ACTION && p->verdict == DAVY_VERDICT_GO)
 		require(p->workload && may_act(p->workload));
 	require(p->tuning.why < DAVY_TUNER_WHY_COUNT &&
-		p->knobs.cache_type < DAVY_TUNER_CACHE_COUNT);
+		p->settings.cache_type < DAVY_TUNER_CACHE_COUNT);
 	if (p->kind == DAVY_PLAN_FAILURE)
 		require(p->failure_class && p->failure_class < DAVY_CLASS_COUNT &&
 			(p->hazard != DAVY_HZ_NONE) == (p->lead_time_ns != 0));

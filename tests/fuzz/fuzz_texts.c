@@ -57,7 +57,7 @@ static void read_arguments(const uint8_t *data, size_t size)
 	const struct davy_engine_look look = { .argv = argv, .exe = "", .parent = "" };
 	static const struct davy_engine_override overrides[] = {
 		{ .backend = DAVY_BACKEND_CPU },
-		{ .backend = DAVY_BACKEND_ROCM, .layers = 32, .knobs = { 64, 2048, 1, 2 } },
+		{ .backend = DAVY_BACKEND_ROCM, .layers = 32, .settings = { 64, 2048, 1, 2 } },
 	};
 	struct davy_engine_facts facts;
 	struct davy_args args;

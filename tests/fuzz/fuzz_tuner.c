@@ -47,7 +47,7 @@ static uint32_t number(struct input *in)
 static void take_bounds(struct input *in, struct davy_tuner_bounds *bounds)
 {
 	memset(bounds, 0, sizeof(*bounds));
-	for (size_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (size_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		bounds->range[i].floor = number(in);
 		bounds->range[i].ceiling = number(in);
 		bounds->range[i].step = number(in);
@@ -73,8 +73,8 @@ static void check(const struct davy_tuner *t, const struct davy_tuner_bounds *bo
 	bool listed = !bounds->backends[0] && !setting->backend;
 
 	require(davy_tuner_valid(t) && reason->why < DAVY_TUNER_WHY_COUNT);
-	require(reason->knob <= DAVY_TUNER_KNOBS && reason->class < DAVY_CLASS_COUNT);
-	for (size_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	require(reason->setting <= DAVY_TUNER_SETTINGS && reason->class < DAVY_CLASS_COUNT);
+	for (size_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		const struct davy_tuner_range *r = &bounds->range[i];
 
 		require(!setting->size[i] ||

@@ -156,7 +156,7 @@ static inline void left_by_another(enum davy_action action, enum davy_hazard haz
 	ev.restored.action = (uint8_t)action;
 	ev.restored.hazard = (uint8_t)hazard;
 	ev.restored.backend = DAVY_BACKEND_VULKAN;
-	ev.restored.knobs.ubatch = ubatch;
+	ev.restored.settings.ubatch = ubatch;
 	davy_copy_name(ev.restored.device, sizeof(ev.restored.device), GPU);
 	tell(&ev);
 }

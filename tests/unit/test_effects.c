@@ -36,22 +36,22 @@ static void one_rung_is_undone_in_each_clean_period(void **state)
 	shrunk(50, 51);
 	rest(20 * S);
 	shrunk(51, 52);
-	assert_int_equal(first_workload()->knobs.context, 8192);
+	assert_int_equal(first_workload()->settings.context, 8192);
 	assert_int_equal(first_workload()->effect_count, 2);
 	rest(CLEAN - S);
 	assert_int_equal(undo_count(), 0);
 	rest(30 * S); /* the alarm stood for a while */
 	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->undone, DAVY_ACTION_SHRINK);
-	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->knobs.context, 16384);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->settings.context, 16384);
 	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->keeps, 1);
 	undone(52, 53);
-	assert_int_equal(first_workload()->knobs.context, 16384);
+	assert_int_equal(first_workload()->settings.context, 16384);
 	rest(CLEAN - 10 * S);
 	assert_int_equal(undo_count(), 1);
 	rest(20 * S);
 	assert_int_equal(undo_count(), 2);
-	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->knobs.context,
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->settings.context,
 			 0); /* as its command says */
 	undone(53, 54);
 	assert_int_equal(first_workload()->effect_count, 0);
@@ -206,7 +206,7 @@ static void what_an_earlier_agent_left_is_undone_too(void **state)
 	begin_able(NULL, ALL_CAN);
 	left_by_another(DAVY_ACTION_SHRINK, DAVY_HZ_JOB_HEADROOM, 128);
 	left_by_another(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RESET, 0);
-	assert_int_equal(first_workload()->knobs.ubatch, 128);
+	assert_int_equal(first_workload()->settings.ubatch, 128);
 	rest(CLEAN - S);
 	assert_int_equal(undo_count(), 0);
 	rest(2 * S);
@@ -218,10 +218,10 @@ static void what_an_earlier_agent_left_is_undone_too(void **state)
 	rest(CLEAN + S);
 	plan = undo_of(DAVY_HZ_JOB_HEADROOM);
 	assert_int_equal(plan->undone, DAVY_ACTION_SHRINK);
-	assert_int_equal(plan->knobs.ubatch, 0); /* as its command says */
+	assert_int_equal(plan->settings.ubatch, 0); /* as its command says */
 	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	assert_int_equal(first_workload()->effect_count, 0);
-	assert_int_equal(first_workload()->knobs.ubatch, 0);
+	assert_int_equal(first_workload()->settings.ubatch, 0);
 }
 
 static void what_an_operator_did_by_another_agent_stays(void **state)

@@ -145,10 +145,10 @@ static void a_ubatch_that_fits_is_taken_before_the_cpu(void **state)
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	plan = goes(DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->fitting_ubatch, 256);
-	assert_int_equal(plan->knobs.ubatch, 256);
+	assert_int_equal(plan->settings.ubatch, 256);
 	assert_int_equal(plan->keeps, 1);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 256);
-	assert_int_equal(first_workload()->knobs.ubatch, 256);
+	assert_int_equal(first_workload()->settings.ubatch, 256);
 	begin_jobs(51, RING);
 	for (int i = 0; i < 4; i++)
 		job(51, 3 * S);
@@ -170,7 +170,7 @@ static void headroom_of_level_two_halves_down_to_the_floor(void **state)
 		long_jobs(pid, 5500 * MS);
 		plan = goes(DAVY_ACTION_SHRINK);
 		assert_int_equal(plan->level, 2);
-		assert_int_equal(plan->knobs.ubatch, ubatch / 2);
+		assert_int_equal(plan->settings.ubatch, ubatch / 2);
 		replaced_by(plan->id, pid, pid + 1, DAVY_BACKEND_VULKAN, ubatch / 2);
 		pass(30 * S);
 	}
@@ -431,8 +431,8 @@ static void without_memory_models_go_and_then_context(void **state)
 	no_memory(50);
 	pass(100 * MS);
 	plan = goes(DAVY_ACTION_SHRINK);
-	assert_int_equal(plan->knobs.context, 16384);
-	assert_int_equal(plan->knobs.ubatch, 0);
+	assert_int_equal(plan->settings.context, 16384);
+	assert_int_equal(plan->settings.ubatch, 0);
 	assert_int_equal(plan->passed_action, DAVY_ACTION_UNLOAD);
 	assert_int_equal(plan->passed_refusal, DAVY_REFUSED_NOT);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 512);
@@ -448,8 +448,8 @@ static void context_stops_at_its_floor_and_slots_follow(void **state)
 	set("shrink.context_floor", 20000);
 	no_memory(50);
 	plan = goes(DAVY_ACTION_SHRINK);
-	assert_int_equal(plan->knobs.context, 0);
-	assert_int_equal(plan->knobs.parallel, 2);
+	assert_int_equal(plan->settings.context, 0);
+	assert_int_equal(plan->settings.parallel, 2);
 }
 
 static void exhaustion_caps_who_grows(void **state)

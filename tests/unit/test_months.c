@@ -132,8 +132,8 @@ static void is_not_worn_down(const struct davy_month_case *c, const struct davy_
 {
 	if (!c->chance_days)
 		return;
-	assert_true(m->best_permille >= (c->knob < DAVY_TUNER_KNOBS ? 930 : 980));
-	if (c->knob == DAVY_TUNER_KNOBS)
+	assert_true(m->best_permille >= (c->setting < DAVY_TUNER_SETTINGS ? 930 : 980));
+	if (c->setting == DAVY_TUNER_SETTINGS)
 		assert_true(m->away_most_hours <= 12 * 24);
 }
 

@@ -66,11 +66,11 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->action, DAVY_ACTION_THROTTLE);
 	assert_int_equal(core.world.workloads[0].freeze_plan, plan->id);
 	ev = an_order(DAVY_ACTION_SHRINK);
-	ev.order.knobs.ubatch = 128;
-	ev.order.knobs.context = 4096;
+	ev.order.settings.ubatch = 128;
+	ev.order.settings.context = 4096;
 	tell(&ev);
 	plan = last_action(DAVY_ACTION_SHRINK, DAVY_HZ_NONE);
-	assert_int_equal(plan->knobs.ubatch, 128);
+	assert_int_equal(plan->settings.ubatch, 128);
 	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "shrink to ubatch 128, context 4096 (go)"));
 }
@@ -215,10 +215,10 @@ static void what_is_not_said_is_chosen(void **state)
 	assert_int_equal(plan->lease_ns, 2 * S);
 	act(plan->id, DAVY_ACT_FAILED, 0, -3);
 	plan = order(DAVY_ACTION_SHRINK);
-	assert_int_equal(plan->knobs.ubatch, 256);
+	assert_int_equal(plan->settings.ubatch, 256);
 	assert_int_equal(plan->keeps, 1);
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
-	assert_int_equal(order(DAVY_ACTION_SHRINK)->knobs.ubatch, 128);
+	assert_int_equal(order(DAVY_ACTION_SHRINK)->settings.ubatch, 128);
 }
 
 static void an_undo_needs_something_to_undo(void **state)
@@ -235,10 +235,10 @@ static void an_undo_needs_something_to_undo(void **state)
 	assert_int_equal(count_of_action(DAVY_ACTION_UNDO, DAVY_HZ_NONE), 1);
 	plan = order(DAVY_ACTION_UNDO);
 	assert_int_equal(plan->undone, DAVY_ACTION_SHRINK);
-	assert_int_equal(plan->knobs.ubatch, 256);
+	assert_int_equal(plan->settings.ubatch, 256);
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
 	plan = order(DAVY_ACTION_UNDO);
-	assert_int_equal(plan->knobs.ubatch, 0); /* as its command says */
+	assert_int_equal(plan->settings.ubatch, 0); /* as its command says */
 	act(plan->id, DAVY_ACT_FAILED, 0, -5);
 	assert_int_equal(first_workload()->effect_count, 1);
 	ev = an_order(DAVY_ACTION_UNDO);

@@ -146,7 +146,7 @@ static int adopt(const char *where, uint32_t version)
 
 	memset(&adopted, 0, sizeof(adopted));
 	u = davy_adopted_add(&adopted, "a.service");
-	u->version = u->knobs.ubatch = version;
+	u->version = u->settings.ubatch = version;
 	return davy_adopted_save(where, &adopted);
 }
 
@@ -167,7 +167,7 @@ static bool adopted_is_new(void)
 	assert_int_equal(davy_adopted_load(dir, &adopted), 0);
 	assert_int_equal(adopted.count, 1);
 	assert_in_range(adopted.unit[0].version, 1, 2);
-	assert_int_equal(adopted.unit[0].knobs.ubatch, adopted.unit[0].version);
+	assert_int_equal(adopted.unit[0].settings.ubatch, adopted.unit[0].version);
 	return adopted.unit[0].version == 2;
 }
 

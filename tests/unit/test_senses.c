@@ -165,14 +165,14 @@ static const char *value_behind(const struct davy_args *args, const char *name)
 	return value ? value : "";
 }
 
-static void knobs_replace_what_the_command_says(void **state)
+static void settings_replace_what_the_command_says(void **state)
 {
 	/* clang-format off */
 	char *argv[] = { "llama-server", "-ub", "512", "-c", "4096", "-np", "4", "-m", "x.gguf",
 			 "--ubatch-size=256", NULL };
 	/* clang-format on */
 	struct davy_engine_override override = {
-		.knobs = { .ubatch = 128, .context = 2048, .parallel = 2 }
+		.settings = { .ubatch = 128, .context = 2048, .parallel = 2 }
 	};
 	struct davy_engine_facts facts = server;
 	struct davy_args args;
@@ -186,14 +186,14 @@ static void knobs_replace_what_the_command_says(void **state)
 	assert_string_equal(value_behind(&args, "-m"), "x.gguf");
 	davy_args_done(&args);
 
-	override =
-		(struct davy_engine_override){ .knobs = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } };
+	override = (struct davy_engine_override){ .settings = { .cache_type =
+									DAVY_TUNER_CACHE_Q8_0 } };
 	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), 0);
 	assert_string_equal(value_behind(&args, "--cache-type-k"), "q8_0");
 	assert_string_equal(value_behind(&args, "--cache-type-v"), "q8_0");
 	davy_args_done(&args);
 
-	override = (struct davy_engine_override){ .knobs = { .gpu_layers_off = 3 } };
+	override = (struct davy_engine_override){ .settings = { .gpu_layers_off = 3 } };
 	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), -EOPNOTSUPP);
 	override.layers = 28;
 	assert_int_equal(davy_engine_command(&facts, argv, &override, &args), 0);
@@ -206,7 +206,7 @@ static void knobs_replace_what_the_command_says(void **state)
 	assert_int_equal(davy_engine_command(&nobody, argv, &override, &args), 0);
 	assert_int_equal(args.count, 10);
 	davy_args_done(&args);
-	override.knobs.ubatch = 1;
+	override.settings.ubatch = 1;
 	assert_int_equal(davy_engine_command(&nobody, argv, &override, &args), -EOPNOTSUPP);
 }
 
@@ -359,7 +359,7 @@ int main(void)
 		cmocka_unit_test(a_vanished_process_is_an_error),
 		cmocka_unit_test(command_lines_are_recognised),
 		cmocka_unit_test(strict_cpu_leaves_no_device_flag),
-		cmocka_unit_test(knobs_replace_what_the_command_says),
+		cmocka_unit_test(settings_replace_what_the_command_says),
 		cmocka_unit_test(another_backend_is_another_device),
 		cmocka_unit_test(too_many_arguments_are_an_error),
 		cmocka_unit_test(only_the_probes_own_words_are_an_answer),

@@ -57,13 +57,13 @@ static void what_has_served_is_halved(void **state)
 	serves_for(50, 1800 * S, 300);
 	dies_of(50, 512, 512);
 	assert_int_equal(smaller()->verdict, DAVY_VERDICT_GO);
-	assert_int_equal(smaller()->knobs.ubatch, 256);
+	assert_int_equal(smaller()->settings.ubatch, 256);
 	assert_int_equal(smaller()->tuning.why, DAVY_TUNER_LOWER);
 	assert_int_equal(core.breaker_count, 0); /* the device is not given up */
 	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 256);
 	serves_for(51, 1800 * S, 300);
 	dies_of(51, 256, 256);
-	assert_int_equal(smaller()->knobs.ubatch, 64);
+	assert_int_equal(smaller()->settings.ubatch, 64);
 	replaced_by(smaller()->id, 51, 52, DAVY_BACKEND_VULKAN, 64);
 	assert_int_equal(first_workload()->effect_count, 1);
 }
@@ -73,7 +73,7 @@ static void what_dies_at_once_gets_the_smallest(void **state)
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->knobs.ubatch, 64);
+	assert_int_equal(smaller()->settings.ubatch, 64);
 	assert_int_equal(smaller()->tuning.depth, 512);
 }
 
@@ -93,10 +93,10 @@ static void it_goes_up_after_a_soak_as_deep(void **state)
 	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->undone, DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->tuning.why, DAVY_TUNER_RAISE);
-	assert_in_range(plan->knobs.ubatch, 65, 511);
-	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, plan->knobs.ubatch);
-	assert_int_equal(first_workload()->knobs.ubatch,
-			 undo_of(DAVY_HZ_RUNNER_CRASH)->knobs.ubatch);
+	assert_in_range(plan->settings.ubatch, 65, 511);
+	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, plan->settings.ubatch);
+	assert_int_equal(first_workload()->settings.ubatch,
+			 undo_of(DAVY_HZ_RUNNER_CRASH)->settings.ubatch);
 	assert_int_equal(first_workload()->effect_count, 1); /* something of it is left */
 	serves_for(52, 3 * 3600 * S, 600);
 	assert_int_equal(undo_count(), 1); /* at most one in a back-off */
@@ -123,7 +123,7 @@ static void what_dies_of_its_depth_gets_less_context(void **state)
 	begin_able(NULL, ALL_CAN);
 	rules(DAVY_MODE_ENFORCE, 1u << DAVY_TUNER_UBATCH, 0);
 	dies_of(50, 60, 9000);
-	assert_int_equal(smaller()->knobs.context, 4096);
+	assert_int_equal(smaller()->settings.context, 4096);
 }
 
 static void from_the_cpu_it_comes_back_with_less(void **state)
@@ -145,11 +145,11 @@ static void from_the_cpu_it_comes_back_with_less(void **state)
 	rest(630 * S);
 	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->undone, DAVY_ACTION_MIGRATE_CPU);
-	assert_int_equal(plan->knobs.ubatch, 64);
-	assert_int_equal(plan->knobs.context, 4096);
-	assert_int_equal(plan->knobs.parallel, 1); /* the answer to what sent it away */
+	assert_int_equal(plan->settings.ubatch, 64);
+	assert_int_equal(plan->settings.context, 4096);
+	assert_int_equal(plan->settings.parallel, 1); /* the answer to what sent it away */
 	replaced_by(plan->id, 53, 54, DAVY_BACKEND_VULKAN, 64);
-	assert_int_equal(first_workload()->knobs.parallel, 1);
+	assert_int_equal(first_workload()->settings.parallel, 1);
 	assert_int_equal(first_workload()->effect_count, 1);
 }
 
@@ -176,7 +176,7 @@ static void an_operator_ends_what_was_tuned(void **state)
 	ev.order.workload = 1;
 	ev.order.action = DAVY_ACTION_UNDO;
 	tell(&ev);
-	assert_int_equal(undo_of(DAVY_HZ_NONE)->knobs.ubatch, 0);
+	assert_int_equal(undo_of(DAVY_HZ_NONE)->settings.ubatch, 0);
 	replaced_by(undo_of(DAVY_HZ_NONE)->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	assert_int_equal(first_workload()->effect_count, 0);
 	assert_int_equal(davy_core_tuned(&core, 1)->tuner.of[DAVY_BACKEND_VULKAN].failures, 0);
@@ -214,9 +214,9 @@ static void what_is_known_is_told_again(void **state)
 	tell(&ev);
 	assert_int_equal(davy_core_tuned(&core, 1)->tuner.stamp, 8);
 	assert_int_equal(
-		davy_core_tuned(&core, 1)->tuner.of[DAVY_BACKEND_VULKAN].knob[0].bad[0].doubtful,
+		davy_core_tuned(&core, 1)->tuner.of[DAVY_BACKEND_VULKAN].setting[0].bad[0].doubtful,
 		1);
-	ev.tuning.of.active = DAVY_TUNER_KNOBS + 1;
+	ev.tuning.of.active = DAVY_TUNER_SETTINGS + 1;
 	assert_false(davy_event_valid(&ev));
 	ev.tuning.of.active = 0;
 	ev.tuning.flags = DAVY_TUNING_FORGET;
@@ -226,8 +226,8 @@ static void what_is_known_is_told_again(void **state)
 	assert_int_equal(davy_core_tuned(&core, 1)->tuner.stamp, 8);
 }
 
-/* Pins leave one knob after the other: each has its turn, and names itself. */
-static void each_knob_has_its_turn(void **state)
+/* Pins leave one setting after the other: each has its turn, and names itself. */
+static void each_setting_has_its_turn(void **state)
 {
 	const uint32_t before_cache =
 		1u << DAVY_TUNER_UBATCH | 1u << DAVY_TUNER_CONTEXT | 1u << DAVY_TUNER_PARALLEL;
@@ -237,11 +237,11 @@ static void each_knob_has_its_turn(void **state)
 	begin_able(NULL, ALL_CAN);
 	rules(DAVY_MODE_ENFORCE, 1u << DAVY_TUNER_UBATCH | 1u << DAVY_TUNER_CONTEXT, 0);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->knobs.parallel, 1);
+	assert_int_equal(smaller()->settings.parallel, 1);
 	begin_able(NULL, ALL_CAN);
 	rules(DAVY_MODE_ENFORCE, before_cache, 0);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->knobs.cache_type, DAVY_TUNER_CACHE_Q8_0);
+	assert_int_equal(smaller()->settings.cache_type, DAVY_TUNER_CACHE_Q8_0);
 	act(smaller()->id, DAVY_ACT_FAILED, 0, -10); /* it does not start so */
 	assert_int_equal(davy_core_tuned(&core, 1)->fixed, 1u << DAVY_TUNER_CACHE_TYPE);
 	begin_able(NULL, ALL_CAN);
@@ -255,7 +255,7 @@ static void each_knob_has_its_turn(void **state)
 					       .layer_count = 32 };
 	tell(&ev);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->knobs.gpu_layers_off, 99 - 8); /* a quarter of 33 stays */
+	assert_int_equal(smaller()->settings.gpu_layers_off, 99 - 8); /* a quarter of 33 stays */
 }
 
 static void people_have_the_last_word(void **state)
@@ -264,12 +264,12 @@ static void people_have_the_last_word(void **state)
 	begin_able(NULL, ALL_CAN);
 	rules(DAVY_MODE_ENFORCE, 0, 200);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->knobs.ubatch, 200); /* a floor of theirs */
+	assert_int_equal(smaller()->settings.ubatch, 200); /* a floor of theirs */
 	begin_able(NULL, ALL_CAN);
 	rules(DAVY_MODE_ENFORCE, 1u << DAVY_TUNER_UBATCH, 0);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->knobs.ubatch, 0); /* pinned: the next knob's turn */
-	assert_int_equal(smaller()->knobs.context, 4096);
+	assert_int_equal(smaller()->settings.ubatch, 0); /* pinned: the next setting's turn */
+	assert_int_equal(smaller()->settings.context, 4096);
 	begin_able(NULL, ALL_CAN);
 	rules(DAVY_MODE_OBSERVE, 0, 0);
 	dies_of(50, 512, 512);
@@ -294,7 +294,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_changed_is_left_alone),
 		cmocka_unit_test(an_operator_ends_what_was_tuned),
 		cmocka_unit_test(what_is_known_is_told_again),
-		cmocka_unit_test(each_knob_has_its_turn),
+		cmocka_unit_test(each_setting_has_its_turn),
 		cmocka_unit_test(people_have_the_last_word),
 	};
 

@@ -14,18 +14,18 @@ static void a_good_model_is_never_touched(void **state)
 		soaks(DAY, DEEP);
 		assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
-		for (uint32_t knob = 0; knob < DAVY_TUNER_KNOBS; knob++)
-			assert_int_equal(setting.size[knob], 0);
+		for (uint32_t setting = 0; setting < DAVY_TUNER_SETTINGS; setting++)
+			assert_int_equal(setting.size[setting], 0);
 	}
 }
 
-static void trouble_halves_the_first_knob_and_then_faster(void **state)
+static void trouble_halves_the_first_setting_and_then_faster(void **state)
 {
 	(void)state;
 	begin();
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT);
 	assert_int_equal(reason.why, DAVY_TUNER_LOWER);
-	assert_int_equal(reason.knob, DAVY_TUNER_UBATCH);
+	assert_int_equal(reason.setting, DAVY_TUNER_UBATCH);
 	assert_int_equal(reason.from, 512);
 	assert_int_equal(reason.to, 256);
 	assert_int_equal(reason.depth, 5000);
@@ -35,7 +35,7 @@ static void trouble_halves_the_first_knob_and_then_faster(void **state)
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT);
 	assert_int_equal(setting.size[DAVY_TUNER_UBATCH], 64);
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT); /* its floor has not helped */
-	assert_int_equal(reason.knob, DAVY_TUNER_CONTEXT);
+	assert_int_equal(reason.setting, DAVY_TUNER_CONTEXT);
 	assert_int_equal(setting.size[DAVY_TUNER_UBATCH], 64);
 	assert_int_equal(setting.size[DAVY_TUNER_CONTEXT], 16384);
 }
@@ -80,7 +80,7 @@ static void what_no_size_can_help_moves_to_another_backend(void **state)
 	begin();
 	fails_after(AWHILE, 100, DAVY_CLASS_PAGE_FAULT);
 	assert_int_equal(reason.why, DAVY_TUNER_OTHER);
-	assert_int_equal(reason.knob, DAVY_TUNER_KNOBS);
+	assert_int_equal(reason.setting, DAVY_TUNER_SETTINGS);
 	assert_int_equal(reason.from, DAVY_BACKEND_VULKAN);
 	assert_int_equal(reason.to, DAVY_BACKEND_ROCM);
 	assert_int_equal(setting.backend, DAVY_BACKEND_ROCM);
@@ -113,7 +113,7 @@ static void a_quantised_cache_is_no_help_against_long_jobs(void **state)
 	assert_false(touched);
 	assert_true(davy_tuner_matters(DAVY_TUNER_CACHE_TYPE, DAVY_CLASS_OOM_VRAM));
 	assert_false(davy_tuner_matters(DAVY_TUNER_CACHE_TYPE, DAVY_CLASS_RING_TIMEOUT));
-	assert_false(davy_tuner_matters(DAVY_TUNER_KNOBS, DAVY_CLASS_OOM_VRAM));
+	assert_false(davy_tuner_matters(DAVY_TUNER_SETTINGS, DAVY_CLASS_OOM_VRAM));
 	assert_false(davy_tuner_matters(DAVY_TUNER_UBATCH, DAVY_CLASS_COUNT));
 }
 
@@ -242,15 +242,15 @@ static void the_next_probation_waits_until_the_last_has_proved_itself(void **sta
 {
 	(void)state;
 	begin();
-	for (uint32_t knob = DAVY_TUNER_CONTEXT; knob < DAVY_TUNER_KNOBS; knob++)
-		if (knob != DAVY_TUNER_PARALLEL)
-			bounds.range[knob].floor = bounds.range[knob].ceiling;
+	for (uint32_t setting = DAVY_TUNER_CONTEXT; setting < DAVY_TUNER_SETTINGS; setting++)
+		if (setting != DAVY_TUNER_PARALLEL)
+			bounds.range[setting].floor = bounds.range[setting].ceiling;
 	bounds.range[DAVY_TUNER_UBATCH] = (struct davy_tuner_range){ 256, 512, 256 };
 	ask();
 	fails_after(AWHILE, 5000, DAVY_CLASS_DEVICE_LOST);
 	soaks(HOUR, 5000); /* it lives with the floor: 512 stays known */
 	fails_after(AWHILE, 100, DAVY_CLASS_DEVICE_LOST);
-	assert_int_equal(reason.knob, DAVY_TUNER_PARALLEL);
+	assert_int_equal(reason.setting, DAVY_TUNER_PARALLEL);
 	soaks(5 * DAY, 5000);
 	assert_int_equal(reason.why, DAVY_TUNER_RAISE);
 	assert_int_equal(size(DAVY_TUNER_PARALLEL), 3);
@@ -264,7 +264,7 @@ static void the_next_probation_waits_until_the_last_has_proved_itself(void **sta
 	assert_int_equal(reason.why, DAVY_TUNER_AGAIN);
 	assert_int_equal(setting.size[DAVY_TUNER_PARALLEL], 0);
 	soaks(4 * DAY, 200);
-	assert_int_equal(tuner.of[DAVY_BACKEND_VULKAN].knob[DAVY_TUNER_UBATCH].bad[0].size, 512);
+	assert_int_equal(tuner.of[DAVY_BACKEND_VULKAN].setting[DAVY_TUNER_UBATCH].bad[0].size, 512);
 }
 
 static void no_size_beyond_one_that_has_not_proved_itself(void **state)
@@ -447,13 +447,14 @@ static void what_no_size_has_helped_is_tried_with_the_least_and_as_told_by_turns
 		soaks(33 * DAY, 100);
 		assert_int_equal(reason.why, DAVY_TUNER_OTHER_AGAIN);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
-		for (uint32_t knob = 0; knob < DAVY_TUNER_KNOBS; knob++)
-			assert_int_equal(setting.size[knob], i % 2 ? 0 : bounds.range[knob].floor);
+		for (uint32_t setting = 0; setting < DAVY_TUNER_SETTINGS; setting++)
+			assert_int_equal(setting.size[setting],
+					 i % 2 ? 0 : bounds.range[setting].floor);
 		fails_after(MINUTE, 0, DAVY_CLASS_DEVICE_LOST);
 		assert_int_equal(setting.backend, DAVY_BACKEND_CPU);
 	}
 	soaks(33 * DAY, 100);
-	for (int i = 0; i < DAVY_TUNER_KNOBS; i++) { /* with the least it lives */
+	for (int i = 0; i < DAVY_TUNER_SETTINGS; i++) { /* with the least it lives */
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
 		soaks(DAY, 8000);
 		assert_int_equal(reason.why, DAVY_TUNER_RAISE);
@@ -476,7 +477,7 @@ static void it_stays_within_bounds_that_change(void **state)
 	ask();
 	assert_int_equal(setting.size[DAVY_TUNER_UBATCH], 0);
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT);
-	assert_int_equal(reason.knob, DAVY_TUNER_CONTEXT);
+	assert_int_equal(reason.setting, DAVY_TUNER_CONTEXT);
 	bounds.range[DAVY_TUNER_CONTEXT].ceiling = 8192;
 	ask();
 	assert_int_equal(size(DAVY_TUNER_CONTEXT), 8192);
@@ -538,7 +539,7 @@ static void a_page_fault_says_nothing_of_a_size_on_probation(void **state)
 	assert_int_equal(size(DAVY_TUNER_UBATCH), 384);
 	fails_after(AWHILE, 5000, DAVY_CLASS_PAGE_FAULT);
 	assert_int_equal(setting.backend, DAVY_BACKEND_ROCM);
-	assert_int_equal(tuner.of[DAVY_BACKEND_VULKAN].knob[DAVY_TUNER_UBATCH].bad[0].size, 512);
+	assert_int_equal(tuner.of[DAVY_BACKEND_VULKAN].setting[DAVY_TUNER_UBATCH].bad[0].size, 512);
 	begin();
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT);
 	soaks(HOUR, 5000);
@@ -608,16 +609,16 @@ static void what_was_stored_is_looked_at(void **state)
 	begin();
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT);
 	assert_true(davy_tuner_valid(&tuner));
-	tuner.of[2].knob[0].bad[1].size = tuner.of[2].knob[0].bad[0].size;
+	tuner.of[2].setting[0].bad[1].size = tuner.of[2].setting[0].bad[0].size;
 	assert_false(davy_tuner_valid(&tuner));
 	begin();
 	tuner.backend = DAVY_BACKEND_COUNT;
 	assert_false(davy_tuner_valid(&tuner));
 	begin();
-	tuner.probing = DAVY_TUNER_KNOBS + 2;
+	tuner.probing = DAVY_TUNER_SETTINGS + 2;
 	assert_false(davy_tuner_valid(&tuner));
 	begin();
-	tuner.of[1].active = DAVY_TUNER_KNOBS + 1;
+	tuner.of[1].active = DAVY_TUNER_SETTINGS + 1;
 	assert_false(davy_tuner_valid(&tuner));
 	memset(&tuner, 0xa5, sizeof(tuner));
 	assert_false(davy_tuner_valid(&tuner));
@@ -674,11 +675,11 @@ static void people_are_told_why(void **state)
 static void everything_has_a_name(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		assert_string_not_equal(davy_tuner_knob_name(i), "unknown");
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		assert_string_not_equal(davy_tuner_setting_name(i), "unknown");
 	for (uint32_t i = 0; i < DAVY_TUNER_WHY_COUNT; i++)
 		assert_string_not_equal(davy_tuner_why_name(i), "unknown");
-	assert_string_equal(davy_tuner_knob_name(DAVY_TUNER_KNOBS), "unknown");
+	assert_string_equal(davy_tuner_setting_name(DAVY_TUNER_SETTINGS), "unknown");
 	assert_string_equal(davy_tuner_why_name(DAVY_TUNER_WHY_COUNT), "unknown");
 }
 
@@ -686,7 +687,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_model_is_never_touched),
-		cmocka_unit_test(trouble_halves_the_first_knob_and_then_faster),
+		cmocka_unit_test(trouble_halves_the_first_setting_and_then_faster),
 		cmocka_unit_test(half_of_three_is_two),
 		cmocka_unit_test(who_dies_at_once_has_nothing_to_lose),
 		cmocka_unit_test(what_no_size_can_help_moves_to_another_backend),

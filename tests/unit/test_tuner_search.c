@@ -18,7 +18,7 @@ static uint32_t bits(uint32_t steps)
 }
 
 struct hunt {
-	uint32_t knob, limit;
+	uint32_t setting, limit;
 	uint64_t dies_after; /* seconds */
 	enum davy_log_class class;
 	uint32_t failures;
@@ -52,7 +52,7 @@ static void hunt(struct hunt *h)
 	h->climbed_s = 0;
 	h->backoff_s = bounds.times.backoff_s;
 	while (!found) {
-		bool bad = size(h->knob) > h->limit;
+		bool bad = size(h->setting) > h->limit;
 
 		assert_true(++h->tries < 300);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
@@ -64,9 +64,9 @@ static void hunt(struct hunt *h)
 		h->succeeded = h->succeeded || (probing && !bad);
 		check_probation(h, probing);
 		probing = is_probation() || (probing && !bad);
-		found = size(h->knob) == h->limit && !bad;
-		for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-			found = found && (i == h->knob || !setting.size[i]);
+		found = size(h->setting) == h->limit && !bad;
+		for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+			found = found && (i == h->setting || !setting.size[i]);
 	}
 }
 
@@ -96,7 +96,7 @@ static uint32_t nth(const struct davy_tuner_range *range, uint32_t n)
 	return (range->floor ? range->floor : 1) + n * (range->step ? range->step : 1);
 }
 
-static void every_limit_of_a_knob_is_found_as_fast_as_by_halves(void **state)
+static void every_limit_of_a_setting_is_found_as_fast_as_by_halves(void **state)
 {
 	uint32_t worst = 0;
 
@@ -105,7 +105,7 @@ static void every_limit_of_a_knob_is_found_as_fast_as_by_halves(void **state)
 		uint32_t steps = davy_tuner_steps(&ranges[r]);
 
 		for (uint32_t n = 0; n < 2 * (steps - 1); n++) {
-			struct hunt h = { .knob = DAVY_TUNER_UBATCH,
+			struct hunt h = { .setting = DAVY_TUNER_UBATCH,
 					  .limit = nth(&ranges[r], n / 2),
 					  .dies_after = n % 2 ? AWHILE : 1,
 					  .class = DAVY_CLASS_RING_TIMEOUT };
@@ -121,18 +121,18 @@ static void every_limit_of_a_knob_is_found_as_fast_as_by_halves(void **state)
 	assert_true(worst > 5); /* so it was a search */
 }
 
-static void every_limit_of_every_knob_is_found_and_the_others_come_back(void **state)
+static void every_limit_of_every_setting_is_found_and_the_others_come_back(void **state)
 {
 	(void)state;
 	begin();
-	for (uint32_t knob = 0; knob < DAVY_TUNER_KNOBS; knob++) {
-		struct davy_tuner_range range = bounds.range[knob];
+	for (uint32_t setting = 0; setting < DAVY_TUNER_SETTINGS; setting++) {
+		struct davy_tuner_range range = bounds.range[setting];
 		uint32_t steps = davy_tuner_steps(&range), allowed = 1;
 
-		for (uint32_t i = 0; i <= knob; i++)
+		for (uint32_t i = 0; i <= setting; i++)
 			allowed += bits(davy_tuner_steps(&bounds.range[i]));
 		for (uint32_t n = 0; n < 2 * (steps - 1); n++) {
-			struct hunt h = { .knob = knob,
+			struct hunt h = { .setting = setting,
 					  .limit = nth(&range, n / 2),
 					  .dies_after = n % 2 ? AWHILE : 1,
 					  .class = DAVY_CLASS_OTHER };
@@ -177,7 +177,7 @@ static void who_always_dies_ends_on_the_cpu(void **state)
 	}
 }
 
-/* What the test itself has seen of one knob on one backend. */
+/* What the test itself has seen of one setting on one backend. */
 struct known {
 	uint32_t bad;
 	uint64_t until_s;
@@ -185,7 +185,7 @@ struct known {
 
 struct chances {
 	struct davy_random random;
-	struct known known[DAVY_BACKEND_COUNT][DAVY_TUNER_KNOBS];
+	struct known known[DAVY_BACKEND_COUNT][DAVY_TUNER_SETTINGS];
 	uint64_t stamp, climbed_s;
 };
 
@@ -196,7 +196,7 @@ static uint32_t any(struct chances *c, uint32_t least, uint32_t most)
 
 static void any_bounds(struct chances *c)
 {
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		struct davy_tuner_range *range = &bounds.range[i];
 
 		range->floor = any(c, 0, 3) ? any(c, 0, 200) : 0;
@@ -213,7 +213,7 @@ static void check_within_bounds(void)
 {
 	bool listed = !bounds.backends[0] && !setting.backend;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		if (setting.size[i])
 			assert_in_range(setting.size[i],
 					bounds.range[i].floor ? bounds.range[i].floor : 1,
@@ -233,21 +233,21 @@ static void check_known(struct chances *c, const struct davy_tuner_setting *befo
 {
 	struct known *known = c->known[before->backend];
 
-	for (uint32_t i = 0; failed && i < DAVY_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; failed && i < DAVY_TUNER_SETTINGS; i++)
 		if (reason.why == DAVY_TUNER_OTHER || reason.why == DAVY_TUNER_NOWHERE ||
 		    (before->size[i] && before->size[i] <= larger(bounds.range[i].floor, 1)))
 			known[i].bad = 0;
 	known = c->known[setting.backend];
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		if (known[i].bad && size(i) >= known[i].bad) {
 			assert_true(now >= known[i].until_s);
 			known[i].bad = 0;
 		}
 	}
-	if (!failed || reason.knob == DAVY_TUNER_KNOBS || reason.from == reason.to)
+	if (!failed || reason.setting == DAVY_TUNER_SETTINGS || reason.from == reason.to)
 		return;
-	known[reason.knob].bad = reason.from;
-	known[reason.knob].until_s =
+	known[reason.setting].bad = reason.from;
+	known[reason.setting].until_s =
 		now + (reason.chance ? bounds.times.backoff_s : bounds.times.bad_s);
 }
 
@@ -340,8 +340,8 @@ static void after_whatever_happened_a_limit_is_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_limit_of_a_knob_is_found_as_fast_as_by_halves),
-		cmocka_unit_test(every_limit_of_every_knob_is_found_and_the_others_come_back),
+		cmocka_unit_test(every_limit_of_a_setting_is_found_as_fast_as_by_halves),
+		cmocka_unit_test(every_limit_of_every_setting_is_found_and_the_others_come_back),
 		cmocka_unit_test(two_limits_at_once_are_found),
 		cmocka_unit_test(who_always_dies_ends_on_the_cpu),
 		cmocka_unit_test(whatever_happens_it_keeps_to_its_bounds_and_its_back_offs),

@@ -56,7 +56,7 @@ static void test_llama(void **state)
 	assert_int_equal(
 		tell(argv, no_env,
 		     (struct davy_engine_override){ .backend = DAVY_BACKEND_ROCM,
-						    .knobs = { .ubatch = 64, .parallel = 1 } },
+						    .settings = { .ubatch = 64, .parallel = 1 } },
 		     &e),
 		0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "ROCm0");
@@ -65,27 +65,27 @@ static void test_llama(void **state)
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CTX_SIZE"), "(not told)");
 	assert_int_equal(tell(argv, no_env,
 			      (struct davy_engine_override){
-				      .knobs = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } },
+				      .settings = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } },
 			      &e),
 			 0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_K"), "q8_0");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_V"), "q8_0");
 	/* Fewer layers: of a number that is known, and not beaten by a flag. */
 	assert_int_equal(tell(plain, layers,
-			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 5 } },
+			      (struct davy_engine_override){ .settings = { .gpu_layers_off = 5 } },
 			      &e),
 			 0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_N_GPU_LAYERS"), "15");
 	assert_int_equal(tell(plain, layers,
-			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 20 } },
+			      (struct davy_engine_override){ .settings = { .gpu_layers_off = 20 } },
 			      &e),
 			 -EOPNOTSUPP);
 	assert_int_equal(tell(plain, no_env,
-			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 5 } },
+			      (struct davy_engine_override){ .settings = { .gpu_layers_off = 5 } },
 			      &e),
 			 -EOPNOTSUPP);
 	assert_int_equal(tell(argv, no_env,
-			      (struct davy_engine_override){ .knobs = { .gpu_layers_off = 5 } },
+			      (struct davy_engine_override){ .settings = { .gpu_layers_off = 5 } },
 			      &e),
 			 -EOPNOTSUPP);
 	assert_non_null(strstr(e.why, "-ngl"));
@@ -125,11 +125,11 @@ static void test_llama_refuses(void **state)
 		  "-dev" },
 		{ { "llama-server", "-m", "x", "--ubatch-size", "256" },
 		  { 0 },
-		  { .knobs = { .ubatch = 64 } },
+		  { .settings = { .ubatch = 64 } },
 		  "-ub" },
 		{ { "llama-server", "-m", "x", "-c", "512" },
 		  { 0 },
-		  { .knobs = { .context = 256 } },
+		  { .settings = { .context = 256 } },
 		  "-c" },
 		{ { "vllm", "serve", "m" }, { 0 }, { .backend = DAVY_BACKEND_CPU }, "vllm" },
 	};
@@ -156,22 +156,22 @@ static void test_ollama(void **state)
 	assert_string_equal(value_of(&e, "OLLAMA_LLM_LIBRARY"), "cpu");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
 	/* The context of all slots is ours, of one is Ollama's. */
-	assert_int_equal(
-		tell(argv, envp, (struct davy_engine_override){ .knobs = { .context = 8192 } }, &e),
-		0);
+	assert_int_equal(tell(argv, envp,
+			      (struct davy_engine_override){ .settings = { .context = 8192 } }, &e),
+			 0);
 	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "2048");
-	assert_int_equal(
-		tell(argv, envp,
-		     (struct davy_engine_override){ .knobs = { .context = 8192, .parallel = 2 } },
-		     &e),
-		0);
+	assert_int_equal(tell(argv, envp,
+			      (struct davy_engine_override){
+				      .settings = { .context = 8192, .parallel = 2 } },
+			      &e),
+			 0);
 	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "4096");
 	assert_string_equal(value_of(&e, "OLLAMA_NUM_PARALLEL"), "2");
 	assert_int_equal(
 		tell(argv, envp, (struct davy_engine_override){ .backend = DAVY_BACKEND_ROCM }, &e),
 		-EOPNOTSUPP);
 	assert_int_equal(
-		tell(argv, envp, (struct davy_engine_override){ .knobs = { .ubatch = 64 } }, &e),
+		tell(argv, envp, (struct davy_engine_override){ .settings = { .ubatch = 64 } }, &e),
 		-EOPNOTSUPP);
 }
 
@@ -265,10 +265,10 @@ static void test_adopted(void **state)
 	u->memory_high = UINT64_MAX;
 	u->cpu_quota = 1500000;
 	u->backend = DAVY_BACKEND_CPU;
-	u->knobs = (struct davy_knobs){ 64, 2048, 2, 3, 0 };
+	u->settings = (struct davy_start_settings){ 64, 2048, 2, 3, 0 };
 	u->unproven = true;
 	u->was_backend = DAVY_BACKEND_VULKAN;
-	u->was_knobs = (struct davy_knobs){ 128, 4096, 4, 1, 0 };
+	u->was_settings = (struct davy_start_settings){ 128, 4096, 4, 1, 0 };
 	davy_copy_name(u->derived, sizeof(u->derived), "llama3:8b");
 	u->shrunk_for = DAVY_HZ_JOB_HEADROOM;
 	u->moved_for = DAVY_HZ_RESET;
@@ -344,14 +344,14 @@ static void test_adopted_before(void **state)
 		u = davy_adopted_find(&list, "a.service");
 		assert_true(u && u->version == 3 && u->made_dir && !u->stopped && u->capped);
 		assert_int_equal(u->backend, DAVY_BACKEND_VULKAN);
-		assert_int_equal(u->knobs.ubatch, 64);
-		assert_int_equal(u->knobs.cache_type, 1);
-		assert_int_equal(u->knobs.gpu_layers_off, 2);
+		assert_int_equal(u->settings.ubatch, 64);
+		assert_int_equal(u->settings.cache_type, 1);
+		assert_int_equal(u->settings.gpu_layers_off, 2);
 		assert_string_equal(u->derived, "llama3:8b");
 		assert_true(u->memory_high == UINT64_MAX && u->cpu_quota == 1500000);
 		assert_int_equal(u->shrunk_for, DAVY_HZ_JOB_HEADROOM);
 		assert_true(u->unproven && u->was_backend == DAVY_BACKEND_ROCM);
-		assert_int_equal(u->was_knobs.ubatch, 128);
+		assert_int_equal(u->was_settings.ubatch, 128);
 	}
 	davy_adopted_remove(&list, "a.service");
 	assert_int_equal(davy_adopted_save("/state", &list), 0);

@@ -46,10 +46,10 @@ static inline void begin(void)
 	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 }
 
-static inline void pin_all_but(uint32_t knob)
+static inline void pin_all_but(uint32_t setting)
 {
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (i != knob)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		if (i != setting)
 			bounds.range[i].floor = bounds.range[i].ceiling;
 	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 }
@@ -66,9 +66,9 @@ static inline void ask(void)
 }
 
 /* The setting in force, with the command's values. */
-static inline uint32_t size(uint32_t knob)
+static inline uint32_t size(uint32_t setting)
 {
-	return setting.size[knob] ? setting.size[knob] : bounds.range[knob].ceiling;
+	return setting.size[setting] ? setting.size[setting] : bounds.range[setting].ceiling;
 }
 
 /* It works for so long, and dies. */

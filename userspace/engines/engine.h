@@ -52,7 +52,7 @@ struct davy_engine_facts {
 /* Changes for the next start; unknown and 0: as in its command. */
 struct davy_engine_override {
 	enum davy_backend backend;
-	struct davy_knobs knobs;
+	struct davy_start_settings settings;
 	uint32_t layers; /* of the model, for gpu_layers_off; 0: unknown */
 };
 
@@ -102,7 +102,7 @@ struct davy_engine_ops {
 		const char *gpu_layers;
 		const char *cache_k;
 		const char *cache_v;
-	} knobs;
+	} settings;
 	/* Variables for sharing its port and for saving slots; NULL: unsupported. */
 	const char *share_port;
 	const char *save_slots;

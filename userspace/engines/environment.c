@@ -23,7 +23,7 @@ static const struct davy_environment_ops *environment_row_of(enum davy_engine en
 
 bool davy_engine_override_empty(const struct davy_engine_override *w)
 {
-	return w->backend == DAVY_BACKEND_UNKNOWN && davy_knobs_none(&w->knobs);
+	return w->backend == DAVY_BACKEND_UNKNOWN && davy_start_settings_none(&w->settings);
 }
 
 uint8_t davy_engine_service_can(enum davy_engine engine)
@@ -104,7 +104,7 @@ int davy_engine_environment(const struct davy_engine_look *look,
 			    struct davy_environment *ret_environment)
 {
 	const struct davy_environment_ops *row = environment_row_of(facts->engine);
-	const char *cache = davy_cache_name(override->knobs.cache_type);
+	const char *cache = davy_cache_name(override->settings.cache_type);
 	int err;
 
 	memset(ret_environment, 0, sizeof(*ret_environment));

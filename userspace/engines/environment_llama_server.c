@@ -106,13 +106,13 @@ static int llama_server_configure(const struct davy_engine_look *look,
 	davy_command_of(look, &c);
 	err = llama_server_set_backend(look, &c, override->backend, e);
 	if (!err)
-		err = llama_server_set_number(&c, &ubatch, override->knobs.ubatch, e);
+		err = llama_server_set_number(&c, &ubatch, override->settings.ubatch, e);
 	if (!err)
-		err = llama_server_set_number(&c, &context, override->knobs.context, e);
+		err = llama_server_set_number(&c, &context, override->settings.context, e);
 	if (!err)
-		err = llama_server_set_number(&c, &parallel, override->knobs.parallel, e);
+		err = llama_server_set_number(&c, &parallel, override->settings.parallel, e);
 	if (!err && override->backend != DAVY_BACKEND_CPU)
-		err = llama_server_set_layers(&c, facts, override->knobs.gpu_layers_off, e);
+		err = llama_server_set_layers(&c, facts, override->settings.gpu_layers_off, e);
 	return err;
 }
 

@@ -47,21 +47,22 @@ static int ollama_configure(const struct davy_engine_look *look,
 			    const struct davy_engine_facts *facts,
 			    const struct davy_engine_override *override, struct davy_environment *e)
 {
-	uint32_t slots = override->knobs.parallel ? override->knobs.parallel : facts->parallel;
+	uint32_t slots =
+		override->settings.parallel ? override->settings.parallel : facts->parallel;
 	int err = ollama_set_backend(override->backend, e);
 
 	(void)look;
 	if (err)
 		return err;
-	if (override->knobs.gpu_layers_off)
+	if (override->settings.gpu_layers_off)
 		return davy_environment_refuse(e,
 					       "Ollama has no variable for the layers on the GPU");
-	if (override->knobs.parallel)
-		davy_environment_set_number(e, "OLLAMA_NUM_PARALLEL", override->knobs.parallel);
-	if (override->knobs.context)
+	if (override->settings.parallel)
+		davy_environment_set_number(e, "OLLAMA_NUM_PARALLEL", override->settings.parallel);
+	if (override->settings.context)
 		davy_environment_set_number(e, "OLLAMA_CONTEXT_LENGTH",
-					    override->knobs.context / (slots ? slots : 1));
-	if (override->knobs.ubatch && e->count == 0)
+					    override->settings.context / (slots ? slots : 1));
+	if (override->settings.ubatch && e->count == 0)
 		return davy_environment_refuse(e, "Ollama has no variable for the batch; it is a "
 						  "parameter of each model");
 	return 0;

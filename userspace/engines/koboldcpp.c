@@ -35,6 +35,6 @@ const struct davy_engine_ops davy_engine_koboldcpp = {
 		   .libraries = "koboldcpp_*" },
 	.read = koboldcpp_read,
 	.api[DAVY_ROLE_SERVER] = &koboldcpp_api,
-	.knobs = { .ubatch = "-b --batch-size --batchsize --blasbatchsize",
-		   .context = "-c --ctx-size --contextsize" },
+	.settings = { .ubatch = "-b --batch-size --batchsize --blasbatchsize",
+		      .context = "-c --ctx-size --contextsize" },
 };

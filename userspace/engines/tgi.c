@@ -43,7 +43,7 @@ const struct davy_engine_ops davy_engine_tgi = {
 			       "text-generation-server" },
 	.read = tgi_read,
 	.api[DAVY_ROLE_MANAGER] = &tgi_api,
-	.knobs = { .ubatch = "--max-batch-prefill-tokens",
-		   .context = "--max-total-tokens",
-		   .parallel = "--max-concurrent-requests" },
+	.settings = { .ubatch = "--max-batch-prefill-tokens",
+		      .context = "--max-total-tokens",
+		      .parallel = "--max-concurrent-requests" },
 };

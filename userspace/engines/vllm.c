@@ -53,9 +53,9 @@ const struct davy_engine_ops davy_engine_vllm = {
 	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*" },
 	.read = vllm_read,
 	.api[DAVY_ROLE_SERVER] = &vllm_api,
-	.knobs = { .ubatch = "--max-num-batched-tokens",
-		   .context = "--max-model-len",
-		   .parallel = "--max-num-seqs" },
+	.settings = { .ubatch = "--max-num-batched-tokens",
+		      .context = "--max-model-len",
+		      .parallel = "--max-num-seqs" },
 };
 
 static bool vllm_read_sglang(const struct davy_engine_look *look, const struct davy_command *c,
@@ -87,7 +87,7 @@ const struct davy_engine_ops davy_engine_sglang = {
 	.marks = { .programs = "sglang", .modules = "sglang", .titles = "sglang::*" },
 	.read = vllm_read_sglang,
 	.api[DAVY_ROLE_SERVER] = &vllm_api,
-	.knobs = { .ubatch = "--chunked-prefill-size",
-		   .context = "--context-length",
-		   .parallel = "--max-running-requests" },
+	.settings = { .ubatch = "--chunked-prefill-size",
+		      .context = "--context-length",
+		      .parallel = "--max-running-requests" },
 };

@@ -18,9 +18,10 @@ static int override_set_number(const char *names, uint32_t value, struct davy_ar
 static int override_set_cache(const struct davy_engine_ops *ops, uint32_t type,
 			      struct davy_args *args)
 {
-	int err = type ? davy_args_set(ops->knobs.cache_k, davy_cache_name(type), args) : 0;
+	int err = type ? davy_args_set(ops->settings.cache_k, davy_cache_name(type), args) : 0;
 
-	return err || !type ? err : davy_args_set(ops->knobs.cache_v, davy_cache_name(type), args);
+	return err || !type ? err
+			    : davy_args_set(ops->settings.cache_v, davy_cache_name(type), args);
 }
 
 /* One layer more than the model has blocks: the output layer. */
@@ -28,7 +29,7 @@ static int override_set_layers(const struct davy_engine_ops *ops,
 			       const struct davy_engine_facts *facts,
 			       const struct davy_engine_override *override, struct davy_args *args)
 {
-	uint32_t now = override->layers + 1, off = override->knobs.gpu_layers_off;
+	uint32_t now = override->layers + 1, off = override->settings.gpu_layers_off;
 
 	if (!off)
 		return 0;
@@ -41,14 +42,14 @@ static int override_set_layers(const struct davy_engine_ops *ops,
 		 * a partial move to the CPU must not become a complete one: that is another action
 		 */
 		return -ERANGE;
-	return override_set_number(ops->knobs.gpu_layers, now - off, args);
+	return override_set_number(ops->settings.gpu_layers, now - off, args);
 }
 
 static int override_rewrite(const struct davy_engine_ops *ops, char *const argv[],
 			    const struct davy_engine_facts *facts,
 			    const struct davy_engine_override *override, struct davy_args *args)
 {
-	const struct davy_knobs *k = &override->knobs;
+	const struct davy_start_settings *k = &override->settings;
 	int err;
 
 	if (override->backend == DAVY_BACKEND_CPU)
@@ -59,11 +60,11 @@ static int override_rewrite(const struct davy_engine_ops *ops, char *const argv[
 	else
 		err = davy_args_without(argv, "", "", args);
 	if (!err)
-		err = override_set_number(ops->knobs.ubatch, k->ubatch, args);
+		err = override_set_number(ops->settings.ubatch, k->ubatch, args);
 	if (!err)
-		err = override_set_number(ops->knobs.context, k->context, args);
+		err = override_set_number(ops->settings.context, k->context, args);
 	if (!err)
-		err = override_set_number(ops->knobs.parallel, k->parallel, args);
+		err = override_set_number(ops->settings.parallel, k->parallel, args);
 	if (!err)
 		err = override_set_cache(ops, k->cache_type, args);
 	if (!err && override->backend != DAVY_BACKEND_CPU)
@@ -99,7 +100,7 @@ uint8_t davy_engine_can(enum davy_engine engine)
 
 	if (!ops)
 		return 0;
-	if (ops->knobs.ubatch || ops->knobs.context || ops->knobs.parallel)
+	if (ops->settings.ubatch || ops->settings.context || ops->settings.parallel)
 		can |= DAVY_CAN_SHRINK;
 	if (ops->to_backend)
 		can |= DAVY_CAN_SWITCH;

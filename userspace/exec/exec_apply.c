@@ -125,17 +125,18 @@ static void add_arguments(struct davy_exec_case *c)
 }
 
 /* A value of the agent goes to the override, not to the command: the agent may undo it. */
-static void put_limit(struct davy_exec_case *c, uint32_t knob, uint32_t most,
+static void put_limit(struct davy_exec_case *c, uint32_t setting, uint32_t most,
 		      struct davy_engine_override *command)
 {
-	enum davy_policy_key key = davy_policy_knob_key(knob);
+	enum davy_policy_key key = davy_policy_setting_key(setting);
 	bool agents = davy_policy_is_agents(&c->choice.effective, key);
 
-	if (!most || (knob == DAVY_TUNER_CACHE_TYPE && !agents))
+	if (!most || (setting == DAVY_TUNER_CACHE_TYPE && !agents))
 		return; /* set by an argument */
-	if (knob == DAVY_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
+	if (setting == DAVY_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
 		return; /* the model's number of layers is unknown */
-	if (davy_knob_set(agents ? &c->override.knobs : &command->knobs, knob, most))
+	if (davy_start_setting_set(agents ? &c->override.settings : &command->settings, setting,
+				   most))
 		exec_apply_told(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
 }
 
@@ -158,11 +159,11 @@ static void make_base(struct davy_exec_case *c)
 	const struct davy_engine_facts *f = &c->launch.facts;
 	struct davy_engine_override override = { .backend = by_options(c),
 						 .layers = c->override.layers };
-	struct davy_knobs most;
+	struct davy_start_settings most;
 
 	davy_policy_limits(&c->choice.effective, f, &most);
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		put_limit(c, i, davy_knob_get(&most, i), &override);
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		put_limit(c, i, davy_start_setting_get(&most, i), &override);
 	if (davy_engine_command(f, c->launch.argv, &override, &c->base)) {
 		davy_log("policy: '%s' has no options for these settings; its command is used "
 			 "unchanged",

@@ -78,7 +78,8 @@ static int exec_start(struct davy_exec_case *c)
 	const struct davy_supervise_options options = {
 		.socket_path = c->options.socket_path,
 		.reserve_bytes = c->options.reserve_bytes,
-		.tuned_for = davy_knobs_none(&c->override.knobs) ? NULL : "runner_crash",
+		.tuned_for =
+			davy_start_settings_none(&c->override.settings) ? NULL : "runner_crash",
 	};
 	char made[PATH_MAX];
 	int status = make_cgroup(c);

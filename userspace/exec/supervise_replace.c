@@ -11,15 +11,15 @@
 #include "exec/supervisor.h"
 
 /* Values out of range stay unset. */
-static struct davy_knobs supervise_replace_knobs_of(const json_t *said)
+static struct davy_start_settings supervise_replace_settings_of(const json_t *said)
 {
-	struct davy_knobs k = { 0 }, next;
+	struct davy_start_settings k = { 0 }, next;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
-		json_int_t value = davy_message_number(said, davy_knob_name(i), 0);
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
+		json_int_t value = davy_message_number(said, davy_start_setting_name(i), 0);
 
 		next = k;
-		if (value > 0 && davy_knob_set(&next, i, (uint64_t)value))
+		if (value > 0 && davy_start_setting_set(&next, i, (uint64_t)value))
 			k = next;
 	}
 	return k;
@@ -32,7 +32,7 @@ static struct davy_knobs supervise_replace_knobs_of(const json_t *said)
 static struct davy_engine_override override_of(const struct davy_supervisor *s, const json_t *order)
 {
 	struct davy_engine_override override = s->engine.override;
-	const json_t *knobs = json_object_get(order, "knobs");
+	const json_t *settings = json_object_get(order, "knobs");
 	const char *name = davy_message_text(order, "backend");
 	int backend = davy_backend_from_name(name);
 
@@ -42,8 +42,8 @@ static struct davy_engine_override override_of(const struct davy_supervisor *s, 
 		override.backend = s->before;
 	else if (strcmp(name, "same") != 0 && backend > 0)
 		override.backend = (enum davy_backend)backend;
-	if (json_is_object(knobs))
-		override.knobs = supervise_replace_knobs_of(knobs);
+	if (json_is_object(settings))
+		override.settings = supervise_replace_settings_of(settings);
 	return override;
 }
 
@@ -60,7 +60,7 @@ static void remember_why(struct davy_supervisor *s, const json_t *order,
 {
 	const struct davy_engine_override *is = &s->engine.override;
 
-	if (memcmp(&override->knobs, &is->knobs, sizeof(is->knobs)) != 0)
+	if (memcmp(&override->settings, &is->settings, sizeof(is->settings)) != 0)
 		take_why(&s->shrunk, order);
 	if (override->backend != is->backend)
 		take_why(&s->moved, order);
@@ -77,11 +77,11 @@ json_t *davy_supervisor_effects(const struct davy_supervisor *s)
 	const struct davy_engine_override *is = &s->engine.override;
 	json_t *all = json_array(), *one;
 
-	if (!davy_knobs_none(&is->knobs)) {
+	if (!davy_start_settings_none(&is->settings)) {
 		one = supervise_replace_effects("shrink", &s->shrunk);
-		for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-			json_object_set_new(one, davy_knob_name(i),
-					    json_integer(davy_knob_get(&is->knobs, i)));
+		for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+			json_object_set_new(one, davy_start_setting_name(i),
+					    json_integer(davy_start_setting_get(&is->settings, i)));
 		json_array_append_new(all, one);
 	}
 	/* If the command or the policy chose the CPU, the engine was not moved. */
@@ -146,7 +146,7 @@ static void say_why(const json_t *order, const struct davy_engine_override *over
 		       : override->backend == DAVY_BACKEND_UNKNOWN
 			       ? "moving the engine back to the backend of its command"
 			       : "moving the engine to another backend";
-	else if (memcmp(&override->knobs, &was->knobs, sizeof(was->knobs)) != 0)
+	else if (memcmp(&override->settings, &was->settings, sizeof(was->settings)) != 0)
 		what = "restarting the engine with other settings";
 	davy_log("%s: %s; %s", davy_message_text(order, "hazard"),
 		 davy_message_text(order, "because"), what);

@@ -10,7 +10,7 @@
 #define DAY_S	 86400u
 #define CLIMBS	 512 /* whose times are kept */
 
-#define NONE DAVY_TUNER_KNOBS
+#define NONE DAVY_TUNER_SETTINGS
 
 struct life {
 	const struct davy_month_case *c;
@@ -70,16 +70,16 @@ static uint32_t gpu_backends(const struct life *l)
 
 static void make_fault(struct life *l)
 {
-	const struct davy_tuner_range *r = &l->bounds.range[l->c->knob];
+	const struct davy_tuner_range *r = &l->bounds.range[l->c->setting];
 	uint32_t slots = l->bounds.range[DAVY_TUNER_PARALLEL].ceiling;
 
 	l->deepest = l->bounds.range[DAVY_TUNER_CONTEXT].ceiling / slots;
-	if (l->c->knob == DAVY_TUNER_UBATCH)
+	if (l->c->setting == DAVY_TUNER_UBATCH)
 		l->from_depth = months_between(l, l->deepest / 16, l->deepest / 2);
 	else if (!l->c->at_load)
 		l->from_depth = months_between(l, 64, 400); /* any slot is deeper */
 	l->dead = l->c->dead < gpu_backends(l) ? l->c->dead : gpu_backends(l);
-	if (l->c->knob == NONE)
+	if (l->c->setting == NONE)
 		return;
 	l->limit = r->floor + months_between(l, 0, davy_tuner_steps(r) - 2) * r->step;
 }
@@ -88,8 +88,8 @@ static void look_for_best(struct life *l)
 {
 	memset(&l->best, 0, sizeof(l->best));
 	l->best.backend = l->bounds.backends[l->broken ? l->dead : 0];
-	if (l->broken && l->c->knob < NONE)
-		l->best.size[l->c->knob] = l->limit;
+	if (l->broken && l->c->setting < NONE)
+		l->best.size[l->c->setting] = l->limit;
 }
 
 static uint32_t bits(uint32_t steps)
@@ -107,10 +107,11 @@ static uint32_t allowed(const struct life *l)
 	const struct davy_month_case *c = l->c;
 	uint32_t search = 1;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS && (c->knob == NONE || i <= c->knob); i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS && (c->setting == NONE || i <= c->setting);
+	     i++)
 		if (davy_tuner_matters(i, c->class))
 			search += bits(davy_tuner_steps(&l->bounds.range[i]));
-	return c->knob == NONE ? search * l->dead : search;
+	return c->setting == NONE ? search * l->dead : search;
 }
 
 static bool at_best(const struct life *l)
@@ -118,9 +119,10 @@ static bool at_best(const struct life *l)
 	return !memcmp(&l->in_force, &l->best, sizeof(l->best));
 }
 
-static uint32_t months_in_force(const struct life *l, uint32_t knob)
+static uint32_t months_in_force(const struct life *l, uint32_t setting)
 {
-	return l->in_force.size[knob] ? l->in_force.size[knob] : l->bounds.range[knob].ceiling;
+	return l->in_force.size[setting] ? l->in_force.size[setting]
+					 : l->bounds.range[setting].ceiling;
 }
 
 static void months_pass(struct life *l, uint64_t seconds)
@@ -156,7 +158,7 @@ static void check_bounds(struct life *l)
 {
 	bool listed = false;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		if (months_in_force(l, i) < l->bounds.range[i].floor ||
 		    months_in_force(l, i) > l->bounds.range[i].ceiling)
 			l->m->out_of_bounds = true;
@@ -196,15 +198,15 @@ static bool backend_is_dead(const struct life *l)
 
 static bool too_large(const struct life *l)
 {
-	return l->broken && l->c->knob < NONE && l->in_force.backend != DAVY_BACKEND_CPU &&
-	       months_in_force(l, l->c->knob) > l->limit;
+	return l->broken && l->c->setting < NONE && l->in_force.backend != DAVY_BACKEND_CPU &&
+	       months_in_force(l, l->c->setting) > l->limit;
 }
 
 static uint32_t deadly_depth(const struct life *l)
 {
 	if (!l->c->deeper)
 		return l->from_depth;
-	return (uint32_t)((uint64_t)l->deepest * l->limit / months_in_force(l, l->c->knob));
+	return (uint32_t)((uint64_t)l->deepest * l->limit / months_in_force(l, l->c->setting));
 }
 
 static bool months_by_chance(struct life *l, uint64_t seconds)
@@ -305,7 +307,7 @@ void davy_month_run(const struct davy_month_case *c, uint64_t seed, struct davy_
 	make_host(&l);
 	make_fault(&l);
 	l.told.backend = l.bounds.backends[0];
-	l.broken = c->upgrade != DAVY_MONTH_BREAKS && c->class && (c->knob < NONE || c->dead);
+	l.broken = c->upgrade != DAVY_MONTH_BREAKS && c->class && (c->setting < NONE || c->dead);
 	ret_month->allowed = allowed(&l);
 	davy_tuner_environment(&l.tuner, 1);
 	look_for_best(&l);

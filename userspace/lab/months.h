@@ -12,7 +12,7 @@
 /* The fault. A limit is a size of the setting above which the engine dies. */
 struct davy_month_case {
 	const char *name;
-	uint8_t knob;	      /* the limited setting; DAVY_TUNER_KNOBS: none */
+	uint8_t setting;      /* the limited setting; DAVY_TUNER_SETTINGS: none */
 	uint8_t class;	      /* enum davy_log_class of the failure */
 	uint8_t at_load;      /* fails while loading, else from some depth on */
 	uint8_t dead;	      /* number of GPU backends that always fail, from the first */

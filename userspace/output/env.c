@@ -65,23 +65,23 @@ static void env_apply(struct env_build *t, struct davy_engine_override override,
 static void env_apply_settings(struct env_build *t, uint32_t available)
 {
 	enum davy_backend backend = davy_policy_backend(t->e, available);
-	struct davy_knobs knobs;
+	struct davy_start_settings settings;
 
-	davy_policy_limits(t->e, &t->facts, &knobs);
+	davy_policy_limits(t->e, &t->facts, &settings);
 	env_apply(t, (struct davy_engine_override){ .backend = backend }, DAVY_POLICY_BACKENDS);
-	env_apply(t, (struct davy_engine_override){ .knobs = { .ubatch = knobs.ubatch } },
+	env_apply(t, (struct davy_engine_override){ .settings = { .ubatch = settings.ubatch } },
 		  DAVY_POLICY_UBATCH);
-	env_apply(t, (struct davy_engine_override){ .knobs = { .parallel = knobs.parallel } },
+	env_apply(t, (struct davy_engine_override){ .settings = { .parallel = settings.parallel } },
 		  DAVY_POLICY_PARALLEL);
-	if (knobs.parallel)
+	if (settings.parallel)
 		t->facts.parallel =
-			knobs.parallel; /* an engine with a context per slot divides by the slots */
-	env_apply(t, (struct davy_engine_override){ .knobs = { .context = knobs.context } },
+			settings.parallel; /* an engine with a context per slot divides by the slots */
+	env_apply(t, (struct davy_engine_override){ .settings = { .context = settings.context } },
 		  DAVY_POLICY_CONTEXT);
 	if (backend != DAVY_BACKEND_CPU)
 		env_apply(t,
 			  (struct davy_engine_override){
-				  .knobs = { .gpu_layers_off = knobs.gpu_layers_off } },
+				  .settings = { .gpu_layers_off = settings.gpu_layers_off } },
 			  DAVY_POLICY_GPU_LAYERS_OFF);
 }
 

@@ -68,8 +68,8 @@ static json_t *lemonade_defaults(const struct davy_output_settings *s, const cha
 	json_object_set_new(llama, "args", json_string(args));
 	if (backend)
 		json_object_set_new(llama, "backend", json_string(backend));
-	if (s->knobs.context)
-		json_object_set_new(all, "ctx_size", json_integer(s->knobs.context));
+	if (s->settings.context)
+		json_object_set_new(all, "ctx_size", json_integer(s->settings.context));
 	json_object_set_new(all, "llamacpp", llama);
 	return all;
 }

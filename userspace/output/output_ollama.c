@@ -29,21 +29,21 @@ static void output_ollama_note(const struct davy_output_settings *s,
 {
 	const struct davy_effective *e = &s->effective;
 
-	if (s->knobs.parallel)
+	if (s->settings.parallel)
 		davy_output_note(result,
 				 "parallel = %u: a setting of the daemon, see 'davylamp policy "
 				 "write env --engine ollama'",
-				 s->knobs.parallel);
+				 s->settings.parallel);
 	if (e->value[DAVY_POLICY_CACHE_TYPE].number)
 		davy_output_note(result,
 				 "cache_type = %s: a setting of the daemon, see 'davylamp policy "
 				 "write env --engine ollama'",
 				 e->value[DAVY_POLICY_CACHE_TYPE].text);
-	if (s->knobs.gpu_layers_off)
+	if (s->settings.gpu_layers_off)
 		davy_output_note(result,
 				 "gpu_layers_off = %u: the number of layers on the GPU is "
 				 "unknown here",
-				 s->knobs.gpu_layers_off);
+				 s->settings.gpu_layers_off);
 	for (size_t i = 0; i < e->argument_count; i++)
 		davy_output_note(result, "argument %s: Ollama's runner accepts no arguments",
 				 e->argument[i].name);
@@ -65,11 +65,11 @@ static int output_ollama_write(const struct davy_output_request *r, FILE *out,
 		return davy_output_refuse(result, "'%s' is not the name of an Ollama model", from);
 	davy_output_settle(r, DAVY_ENGINE_OLLAMA, DAVY_ENGINE_OLLAMA, m, &s);
 	v = s.effective.value;
-	slots = s.knobs.parallel ? s.knobs.parallel : 1;
-	context = s.knobs.context / slots;
+	slots = s.settings.parallel ? s.settings.parallel : 1;
+	context = s.settings.context / slots;
 	fprintf(out, "# ollama create NAME -f FILE\nFROM %s\n", from);
-	if (s.knobs.ubatch)
-		output_ollama_put(out, "num_batch", s.knobs.ubatch, &v[DAVY_POLICY_UBATCH]);
+	if (s.settings.ubatch)
+		output_ollama_put(out, "num_batch", s.settings.ubatch, &v[DAVY_POLICY_UBATCH]);
 	if (context)
 		output_ollama_put(out, "num_ctx", context, &v[DAVY_POLICY_CONTEXT]);
 	if (davy_policy_backend(&s.effective, r->subject.available) == DAVY_BACKEND_CPU)

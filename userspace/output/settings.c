@@ -27,7 +27,7 @@ void davy_output_settle(const struct davy_output_request *r, enum davy_engine en
 	davy_engine_identify(&look, &s->facts);
 	if (r->subject.context)
 		s->facts.context_size = r->subject.context;
-	davy_policy_limits(&s->effective, &s->facts, &s->knobs);
+	davy_policy_limits(&s->effective, &s->facts, &s->settings);
 }
 
 static void settings_add(struct davy_output_options *list, const char *name, const char *value,
@@ -80,11 +80,11 @@ void davy_output_llama_options(const struct davy_output_settings *s, uint32_t av
 
 	memset(ret_options, 0, sizeof(*ret_options));
 	settings_add_backend(e, available, ret_options);
-	settings_add_number(ret_options, "--ubatch-size", s->knobs.ubatch,
+	settings_add_number(ret_options, "--ubatch-size", s->settings.ubatch,
 			    &v[DAVY_POLICY_UBATCH].origin);
-	settings_add_number(ret_options, "--ctx-size", s->knobs.context,
+	settings_add_number(ret_options, "--ctx-size", s->settings.context,
 			    &v[DAVY_POLICY_CONTEXT].origin);
-	settings_add_number(ret_options, "--parallel", s->knobs.parallel,
+	settings_add_number(ret_options, "--parallel", s->settings.parallel,
 			    &v[DAVY_POLICY_PARALLEL].origin);
 	if (cache->number) {
 		settings_add(ret_options, "--cache-type-k", cache->text, &cache->origin);
@@ -93,11 +93,11 @@ void davy_output_llama_options(const struct davy_output_settings *s, uint32_t av
 	for (size_t i = 0; i < e->argument_count; i++)
 		settings_add(ret_options, e->argument[i].name, e->argument[i].text,
 			     &e->argument[i].origin);
-	if (s->knobs.gpu_layers_off)
+	if (s->settings.gpu_layers_off)
 		davy_output_note(result,
 				 "gpu_layers_off = %u: the number of layers on the GPU is "
 				 "unknown here",
-				 s->knobs.gpu_layers_off);
+				 s->settings.gpu_layers_off);
 }
 
 void davy_output_note_environment(const struct davy_effective *e, struct davy_output_result *result)

@@ -11,8 +11,8 @@
 
 struct davy_output_settings {
 	struct davy_effective effective;
-	struct davy_engine_facts facts; /* of a start without any settings */
-	struct davy_knobs knobs;	/* values that the rules reduce */
+	struct davy_engine_facts facts;	     /* of a start without any settings */
+	struct davy_start_settings settings; /* values that the rules reduce */
 };
 
 /* "engine" selects the rules, "as" the start to inspect; "model" may be NULL. */

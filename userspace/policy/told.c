@@ -10,9 +10,9 @@ uint32_t davy_policy_limit(const struct davy_effective *e, enum davy_policy_key 
 	return most && (!asked || asked > most) ? most : 0;
 }
 
-enum davy_policy_key davy_policy_knob_key(uint32_t knob)
+enum davy_policy_key davy_policy_setting_key(uint32_t setting)
 {
-	static const enum davy_policy_key keys[DAVY_TUNER_KNOBS] = {
+	static const enum davy_policy_key keys[DAVY_TUNER_SETTINGS] = {
 		[DAVY_TUNER_UBATCH] = DAVY_POLICY_UBATCH,
 		[DAVY_TUNER_CONTEXT] = DAVY_POLICY_CONTEXT,
 		[DAVY_TUNER_PARALLEL] = DAVY_POLICY_PARALLEL,
@@ -20,21 +20,21 @@ enum davy_policy_key davy_policy_knob_key(uint32_t knob)
 		[DAVY_TUNER_LAYERS] = DAVY_POLICY_GPU_LAYERS_OFF,
 	};
 
-	return keys[knob];
+	return keys[setting];
 }
 
 void davy_policy_limits(const struct davy_effective *e, const struct davy_engine_facts *facts,
-			struct davy_knobs *ret_knobs)
+			struct davy_start_settings *ret_settings)
 {
-	*ret_knobs = (struct davy_knobs){
+	*ret_settings = (struct davy_start_settings){
 		.ubatch = davy_policy_limit(e, DAVY_POLICY_UBATCH, facts->ubatch),
 		.context = davy_policy_limit(e, DAVY_POLICY_CONTEXT, facts->context_size),
 		.parallel = davy_policy_limit(e, DAVY_POLICY_PARALLEL, facts->parallel),
 	};
-	davy_knob_set(ret_knobs, DAVY_TUNER_LAYERS,
-		      davy_effective_count(e, DAVY_POLICY_GPU_LAYERS_OFF));
+	davy_start_setting_set(ret_settings, DAVY_TUNER_LAYERS,
+			       davy_effective_count(e, DAVY_POLICY_GPU_LAYERS_OFF));
 	if (e->value[DAVY_POLICY_CACHE_TYPE].origin.rule)
-		ret_knobs->cache_type =
+		ret_settings->cache_type =
 			(uint16_t)davy_cache_named(e->value[DAVY_POLICY_CACHE_TYPE].text);
 }
 

@@ -16,12 +16,13 @@
 uint32_t davy_policy_limit(const struct davy_effective *effective, enum davy_policy_key key,
 			   uint32_t asked);
 
-/* The policy key of a knob, enum davy_tuner_knob. */
-enum davy_policy_key davy_policy_knob_key(uint32_t knob);
+/* The policy key of a setting, enum davy_start_setting. */
+enum davy_policy_key davy_policy_setting_key(uint32_t setting);
 
-/* The knobs of a start that become smaller; 0: unchanged. */
+/* The settings of a start that become smaller; 0: unchanged. */
 void davy_policy_limits(const struct davy_effective *effective,
-			const struct davy_engine_facts *facts, struct davy_knobs *ret_knobs);
+			const struct davy_engine_facts *facts,
+			struct davy_start_settings *ret_settings);
 
 /*
  * Whether the agent itself has found the value and may take it back; not an administrator's or

@@ -101,7 +101,7 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 /* What the action does, if it has a measure. */
 static void add_deed(json_t *o, const struct davy_plan *p)
 {
-	json_t *knobs = json_object();
+	json_t *settings = json_object();
 
 	if (p->action == DAVY_ACTION_UNDO)
 		add_text(o, "undoes", davy_action_name(p->undone));
@@ -112,13 +112,14 @@ static void add_deed(json_t *o, const struct davy_plan *p)
 	plan_json_add_number(o, "lease_ns", p->lease_ns);
 	plan_json_add_number(o, "on_permille", p->on_permille);
 	plan_json_add_number(o, "cap_bytes", p->cap_bytes);
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		if (i != DAVY_TUNER_CACHE_TYPE)
-			plan_json_add_number(knobs, davy_knob_name(i), davy_knob_get(&p->knobs, i));
-	add_text(knobs, "cache_type", davy_cache_name(p->knobs.cache_type));
-	if (json_object_size(knobs))
-		json_object_set(o, "knobs", knobs);
-	json_decref(knobs);
+			plan_json_add_number(settings, davy_start_setting_name(i),
+					     davy_start_setting_get(&p->settings, i));
+	add_text(settings, "cache_type", davy_cache_name(p->settings.cache_type));
+	if (json_object_size(settings))
+		json_object_set(o, "knobs", settings);
+	json_decref(settings);
 	if (p->tuning.why != DAVY_TUNER_AS_TOLD)
 		add_text(o, "tuning", davy_tuner_why_name(p->tuning.why));
 	if (p->to_backend != DAVY_BACKEND_UNKNOWN)

@@ -113,15 +113,15 @@ static void outcome_text(const struct davy_plan *p, const char *subject, char *b
 			 ms_between(p->first_sign_ns, p->at_ns));
 }
 
-static void knobs_text(const struct davy_knobs *k, char *buf, size_t size)
+static void settings_text(const struct davy_start_settings *k, char *buf, size_t size)
 {
 	size_t used = 0;
 
 	buf[0] = 0;
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS && used < size; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS && used < size; i++) {
 		const char *name =
-			i == DAVY_TUNER_LAYERS ? "layers off the GPU" : davy_knob_name(i);
-		uint32_t value = davy_knob_get(k, i);
+			i == DAVY_TUNER_LAYERS ? "layers off the GPU" : davy_start_setting_name(i);
+		uint32_t value = davy_start_setting_get(k, i);
 
 		if (value && i == DAVY_TUNER_CACHE_TYPE)
 			used += (size_t)snprintf(buf + used, size - used, ", %s %s", name,
@@ -135,19 +135,19 @@ static void knobs_text(const struct davy_knobs *k, char *buf, size_t size)
 static void undo_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	const char *undone = davy_action_name((enum davy_action)p->undone);
-	char knobs[128];
+	char settings[128];
 
-	knobs_text(&p->knobs, knobs, sizeof(knobs));
-	snprintf(buf, size, "%s%s%s", undone[0] ? " of " : "", undone, knobs);
+	settings_text(&p->settings, settings, sizeof(settings));
+	snprintf(buf, size, "%s%s%s", undone[0] ? " of " : "", undone, settings);
 }
 
 static void shrink_text(const struct davy_plan *p, char *buf, size_t size)
 {
-	char knobs[128];
+	char settings[128];
 
-	knobs_text(&p->knobs, knobs, sizeof(knobs));
-	if (knobs[0])
-		snprintf(buf, size, " to%s", knobs + 1);
+	settings_text(&p->settings, settings, sizeof(settings));
+	if (settings[0])
+		snprintf(buf, size, " to%s", settings + 1);
 }
 
 static void throttle_text(const struct davy_plan *p, char *buf, size_t size)

@@ -7,11 +7,11 @@
 #define SIZE_TEXT 16
 #define HOUR_S	  3600
 
-void davy_tuner_size_text(uint32_t knob, uint32_t size, char *text, size_t text_size)
+void davy_tuner_size_text(uint32_t setting, uint32_t size, char *text, size_t text_size)
 {
-	if (knob == DAVY_TUNER_CACHE_TYPE && davy_cache_name(size)[0])
+	if (setting == DAVY_TUNER_CACHE_TYPE && davy_cache_name(size)[0])
 		snprintf(text, text_size, "%s", davy_cache_name(size));
-	else if (knob == DAVY_TUNER_KNOBS)
+	else if (setting == DAVY_TUNER_SETTINGS)
 		snprintf(text, text_size, "%s", davy_backend_name((enum davy_backend)size));
 	else
 		snprintf(text, text_size, "%" PRIu32, size);
@@ -20,11 +20,12 @@ void davy_tuner_size_text(uint32_t knob, uint32_t size, char *text, size_t text_
 /* What changes; "" if nothing does. */
 static int put_move(const struct davy_tuner_reason *r, char *text)
 {
-	const char *what = r->knob < DAVY_TUNER_KNOBS ? davy_tuner_knob_name(r->knob) : "backend";
+	const char *what =
+		r->setting < DAVY_TUNER_SETTINGS ? davy_tuner_setting_name(r->setting) : "backend";
 	char from[SIZE_TEXT], to[SIZE_TEXT];
 
-	davy_tuner_size_text(r->knob, r->from, from, sizeof(from));
-	davy_tuner_size_text(r->knob, r->to, to, sizeof(to));
+	davy_tuner_size_text(r->setting, r->from, from, sizeof(from));
+	davy_tuner_size_text(r->setting, r->to, to, sizeof(to));
 	return snprintf(text, DAVY_TUNER_TEXT_SIZE, "%s %s -> %s: ", what, from, to);
 }
 

@@ -10,7 +10,7 @@
 /* "ubatch 512 -> 256: ring_timeout at 5000 tokens". One line, always terminated. */
 void davy_tuner_text(const struct davy_tuner_reason *reason, char text[DAVY_TUNER_TEXT_SIZE]);
 
-/* "256", "q8_0"; the size of a knob. */
-void davy_tuner_size_text(uint32_t knob, uint32_t size, char *text, size_t text_size);
+/* "256", "q8_0"; the size of a setting. */
+void davy_tuner_size_text(uint32_t setting, uint32_t size, char *text, size_t text_size);
 
 #endif

@@ -11,8 +11,8 @@
 #include "store/setting.h"
 
 #define AT(member) #member, DAVY_SETTING_AT(struct davy_adopted_unit, member)
-#define KNOB(prefix, name)                                                                         \
-#prefix #name, DAVY_SETTING_AT(struct davy_adopted_unit, prefix##knobs.name)
+#define SETTING(prefix, name)                                                                      \
+#prefix #name, DAVY_SETTING_AT(struct davy_adopted_unit, prefix##settings.name)
 #define OF_BACKEND DAVY_BACKEND_COUNT - 1, davy_setting_backend
 #define OF_HAZARD  DAVY_HZ_COUNT - 1, davy_setting_hazard
 
@@ -33,16 +33,16 @@ static const struct davy_setting settings[] = {
 	{ AT(moved_off), 0, NULL },
 	{ AT(unproven), 1, NULL },
 	{ AT(was_backend), OF_BACKEND },
-	{ KNOB(, ubatch), INT32_MAX, NULL },
-	{ KNOB(, context), INT32_MAX, NULL },
-	{ KNOB(, parallel), INT32_MAX, NULL },
-	{ KNOB(, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
-	{ KNOB(, gpu_layers_off), UINT16_MAX, NULL },
-	{ KNOB(was_, ubatch), INT32_MAX, NULL },
-	{ KNOB(was_, context), INT32_MAX, NULL },
-	{ KNOB(was_, parallel), INT32_MAX, NULL },
-	{ KNOB(was_, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
-	{ KNOB(was_, gpu_layers_off), UINT16_MAX, NULL },
+	{ SETTING(, ubatch), INT32_MAX, NULL },
+	{ SETTING(, context), INT32_MAX, NULL },
+	{ SETTING(, parallel), INT32_MAX, NULL },
+	{ SETTING(, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
+	{ SETTING(, gpu_layers_off), UINT16_MAX, NULL },
+	{ SETTING(was_, ubatch), INT32_MAX, NULL },
+	{ SETTING(was_, context), INT32_MAX, NULL },
+	{ SETTING(was_, parallel), INT32_MAX, NULL },
+	{ SETTING(was_, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
+	{ SETTING(was_, gpu_layers_off), UINT16_MAX, NULL },
 	{ 0 },
 };
 

@@ -21,7 +21,7 @@ struct davy_adopted_unit {
 	uint64_t cpu_quota;	      /* us per second; UINT64_MAX: no limit */
 	char derived[DAVY_MODEL_LEN]; /* the model with smaller temporary parameters; "": none */
 	enum davy_backend backend;    /* UNKNOWN: the unit's own setting */
-	struct davy_knobs knobs;
+	struct davy_start_settings settings;
 	enum davy_hazard shrunk_for; /* none: ordered by an operator */
 	enum davy_hazard moved_for;
 	enum davy_backend moved_from;	 /* previous backend */
@@ -29,7 +29,7 @@ struct davy_adopted_unit {
 	char moved_off[DAVY_DEVICE_LEN]; /* "": unknown */
 	bool unproven;			 /* no token has followed the change; before it: */
 	enum davy_backend was_backend;
-	struct davy_knobs was_knobs;
+	struct davy_start_settings was_settings;
 };
 
 struct davy_adopted {

@@ -69,7 +69,7 @@ static void act_models_on_done(void *arg, const struct davy_probe_finding *findi
 }
 
 static int act_models_start(const struct davy_service *u, const struct deed *deed, const char *act,
-			    const struct davy_knobs *knobs, const char *model)
+			    const struct davy_start_settings *settings, const char *model)
 {
 	char port[16], batch[16], context[16];
 	const struct davy_engine_api *api = davy_engine_api(u->engine, u->role);
@@ -103,8 +103,9 @@ static int act_models_start(const struct davy_service *u, const struct deed *dee
 	*d = *deed;
 	request.arg = d;
 	snprintf(port, sizeof(port), "%u", u->port);
-	snprintf(batch, sizeof(batch), "%u", knobs->ubatch);
-	snprintf(context, sizeof(context), "%u", knobs->context / (u->parallel ? u->parallel : 1));
+	snprintf(batch, sizeof(batch), "%u", settings->ubatch);
+	snprintf(context, sizeof(context), "%u",
+		 settings->context / (u->parallel ? u->parallel : 1));
 	err = u->port ? davy_probe_start(u->agent->loop, &request) : -EDESTADDRREQ;
 	if (err)
 		free(d);
@@ -125,11 +126,11 @@ static const char *act_of(const struct davy_service *u, const struct davy_plan *
 
 	if (plan->action == DAVY_ACTION_UNLOAD)
 		return "unload";
-	if (ollama && plan->action == DAVY_ACTION_SHRINK && plan->knobs.ubatch)
+	if (ollama && plan->action == DAVY_ACTION_SHRINK && plan->settings.ubatch)
 		return "derive";
 	if (ollama && plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_SHRINK &&
 	    derived_of(u)[0])
-		return plan->knobs.ubatch ? "derive" : "restore";
+		return plan->settings.ubatch ? "derive" : "restore";
 	return NULL;
 }
 
@@ -146,7 +147,7 @@ bool davy_models_act(struct davy_service *u, const struct davy_plan *plan)
 		return false;
 	deed.derives = !strcmp(act, "derive");
 	deed.restores = !strcmp(act, "restore");
-	err = act_models_start(u, &deed, act, &plan->knobs,
+	err = act_models_start(u, &deed, act, &plan->settings,
 			       plan->action == DAVY_ACTION_UNLOAD ? "" : derived_of(u));
 	if (err)
 		davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
@@ -162,5 +163,5 @@ bool davy_models_restore(struct davy_service *u, const char *model,
 			     .done = done,
 			     .arg = arg };
 
-	return !act_models_start(u, &deed, "restore", &(struct davy_knobs){ 0 }, model);
+	return !act_models_start(u, &deed, "restore", &(struct davy_start_settings){ 0 }, model);
 }

@@ -26,13 +26,13 @@ static void act_order_ended(struct davy_link *link, enum davy_act_stage stage, i
 	davy_agent_acted(link->agent, plan, link->workload, stage, 0, result);
 }
 
-static json_t *act_order_knobs_of(const struct davy_plan *plan)
+static json_t *act_order_settings_of(const struct davy_plan *plan)
 {
 	json_t *o = json_object();
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		json_object_set_new(o, davy_knob_name(i),
-				    json_integer(davy_knob_get(&plan->knobs, i)));
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		json_object_set_new(o, davy_start_setting_name(i),
+				    json_integer(davy_start_setting_get(&plan->settings, i)));
 	return o;
 }
 
@@ -69,7 +69,7 @@ static json_t *order_of(struct davy_agent *a, const struct davy_plan *plan)
 		"keeps", plan->keeps, "stay", plan->action == DAVY_ACTION_QUARANTINE, "patience_ms",
 		(json_int_t)a->core.config.value[DAVY_CFG_ACT_TIMEOUT_MS]);
 	if (order && sets)
-		json_object_set_new(order, "knobs", act_order_knobs_of(plan));
+		json_object_set_new(order, "knobs", act_order_settings_of(plan));
 	return order;
 }
 

@@ -249,11 +249,11 @@ static void job(struct davy_service *u, const char *method, davy_unit_done done)
 		act_unit_go_back(u, err, false);
 }
 
-static void take_knobs(struct davy_knobs *to, const struct davy_knobs *from)
+static void take_settings(struct davy_start_settings *to, const struct davy_start_settings *from)
 {
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (davy_knob_get(from, i))
-			davy_knob_set(to, i, davy_knob_get(from, i));
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		if (davy_start_setting_get(from, i))
+			davy_start_setting_set(to, i, davy_start_setting_get(from, i));
 }
 
 static void move(const struct davy_service *u, struct davy_adopted_unit *of, enum davy_backend to)
@@ -270,7 +270,7 @@ static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit
 	const struct davy_unit_act *act = &u->act;
 
 	if (act->tuned)
-		of->knobs = act->knobs;
+		of->settings = act->settings;
 	switch (act->action) {
 	case DAVY_ACTION_MIGRATE_CPU:
 		of->before_cpu = of->backend;
@@ -281,12 +281,12 @@ static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit
 		break;
 	case DAVY_ACTION_SHRINK:
 		if (!act->tuned)
-			take_knobs(&of->knobs, &act->knobs);
+			take_settings(&of->settings, &act->settings);
 		of->shrunk_for = (enum davy_hazard)act->hazard;
 		break;
 	case DAVY_ACTION_UNDO:
 		if (act->undone == DAVY_ACTION_SHRINK)
-			of->knobs = act->knobs;
+			of->settings = act->settings;
 		else
 			of->backend = act->undone == DAVY_ACTION_MIGRATE_CPU ? of->before_cpu
 									     : DAVY_BACKEND_UNKNOWN;
@@ -305,7 +305,7 @@ static int write_override(struct davy_service *u, struct davy_adopted_unit *of)
 	u->act.before = *of;
 	act_unit_want(u, &wanted);
 	if (wanted.backend == of->backend &&
-	    !memcmp(&wanted.knobs, &of->knobs, sizeof(wanted.knobs)))
+	    !memcmp(&wanted.settings, &of->settings, sizeof(wanted.settings)))
 		return 0;
 	err = davy_unit_environment(u, &wanted, &u->act.told);
 	if (err == -EOPNOTSUPP)
@@ -316,7 +316,7 @@ static int write_override(struct davy_service *u, struct davy_adopted_unit *of)
 		return err;
 	/* Save the list first: after a crash, the next start finds what to undo. */
 	wanted.was_backend = of->backend;
-	wanted.was_knobs = of->knobs;
+	wanted.was_settings = of->settings;
 	*of = wanted;
 	of->unproven = u->act.written = true;
 	err = davy_units_save(u->agent);
@@ -376,7 +376,7 @@ bool davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 						.action = plan->action,
 						.undone = plan->undone,
 						.hazard = plan->hazard,
-						.knobs = plan->knobs,
+						.settings = plan->settings,
 						.tuned = plan->tuning.why != DAVY_TUNER_AS_TOLD,
 						.to_backend = (enum davy_backend)plan->to_backend };
 		memcpy(u->act.device, plan->device, sizeof(u->act.device));

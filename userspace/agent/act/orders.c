@@ -60,11 +60,11 @@ static const char *take_order(const json_t *message, struct davy_ev_order *o)
 	if (!orders_take_number(message, "on_permille", 999, &on_permille) ||
 	    !orders_take_number(message, "lease_ns", DAVY_ORDER_LEASE_MAX_NS, &o->lease_ns) ||
 	    !orders_take_number(message, "cap_bytes", INT64_MAX, &o->cap_bytes) ||
-	    !take_small(message, "ubatch", &o->knobs.ubatch) ||
-	    !take_small(message, "context", &o->knobs.context) ||
-	    !take_small(message, "parallel", &o->knobs.parallel) ||
+	    !take_small(message, "ubatch", &o->settings.ubatch) ||
+	    !take_small(message, "context", &o->settings.context) ||
+	    !take_small(message, "parallel", &o->settings.parallel) ||
 	    !take_small(message, "gpu_layers_off", &off) ||
-	    !davy_knob_set(&o->knobs, DAVY_TUNER_LAYERS, off))
+	    !davy_start_setting_set(&o->settings, DAVY_TUNER_LAYERS, off))
 		return "not a number, or too large";
 	o->on_permille = (uint16_t)on_permille;
 	o->action = (uint8_t)action;

@@ -41,17 +41,17 @@ static void restored_tell(struct davy_link *link, const json_t *effect)
 
 	ev.restored.action = action > 0 ? (uint8_t)action : DAVY_ACTION_NONE;
 	ev.restored.backend = backend > 0 ? (uint8_t)backend : 0;
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
-		json_int_t value = davy_message_number(effect, davy_knob_name(i), 0);
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
+		json_int_t value = davy_message_number(effect, davy_start_setting_name(i), 0);
 
-		if (value > 0 && !davy_knob_set(&ev.restored.knobs, i, (uint64_t)value))
+		if (value > 0 && !davy_start_setting_set(&ev.restored.settings, i, (uint64_t)value))
 			return; /* not from a supervisor of davylamp */
 	}
 	davy_copy_name(ev.restored.device, sizeof(ev.restored.device),
 		       davy_message_text(effect, "device"));
-	if (ev.restored.hazard && ev.restored.knobs.ubatch)
+	if (ev.restored.hazard && ev.restored.settings.ubatch)
 		ev.restored.depth = davy_agent_ledger_depth(link->agent, link->backend, link->model,
-							    ev.restored.knobs.ubatch);
+							    ev.restored.settings.ubatch);
 	if (davy_event_valid(&ev))
 		davy_agent_feed(link->agent, &ev);
 }
@@ -83,8 +83,8 @@ void davy_restored_in_unit(const struct davy_service *u)
 	if (!of)
 		return;
 	ev = restored_begin(u->workload, DAVY_ACTION_SHRINK, of->shrunk_for);
-	ev.restored.knobs = of->knobs;
-	if (of->derived[0] || !davy_knobs_none(&of->knobs))
+	ev.restored.settings = of->settings;
+	if (of->derived[0] || !davy_start_settings_none(&of->settings))
 		davy_agent_feed(u->agent, &ev);
 	cpu = of->backend == DAVY_BACKEND_CPU;
 	if ((cpu ? of->before_cpu : of->backend) != DAVY_BACKEND_UNKNOWN)

@@ -250,7 +250,7 @@ static void unit_adopt_on_looked(void *arg, const struct davy_unit_answer *said)
 						 : "not adopted");
 		return;
 	}
-	if (of->backend != DAVY_BACKEND_UNKNOWN || !davy_knobs_none(&of->knobs))
+	if (of->backend != DAVY_BACKEND_UNKNOWN || !davy_start_settings_none(&of->settings))
 		r->restart = runs(said->state);
 	r->start = of->stopped && !runs(said->state);
 	if (!of->derived[0])
@@ -296,9 +296,9 @@ json_t *davy_units_list(const struct davy_agent *a)
 				u->state.active, "engine", davy_engine_name(u->engine), "pid",
 				(int)u->pid, "cgroup", u->cgroup, "told_backend",
 				davy_backend_name(of->backend), "told_ubatch",
-				(json_int_t)of->knobs.ubatch, "told_context",
-				(json_int_t)of->knobs.context, "told_parallel",
-				(json_int_t)of->knobs.parallel, "told_by_rules",
+				(json_int_t)of->settings.ubatch, "told_context",
+				(json_int_t)of->settings.context, "told_parallel",
+				(json_int_t)of->settings.parallel, "told_by_rules",
 				(json_int_t)u->rules_count, "version", (json_int_t)of->version,
 				"stopped_by_us", of->stopped));
 	}

@@ -46,7 +46,7 @@ int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit
 			  struct davy_environment *e)
 {
 	const struct davy_engine_override override = { .backend = wanted->backend,
-						       .knobs = wanted->knobs };
+						       .settings = wanted->settings };
 	struct davy_engine_facts facts;
 	struct davy_engine_look look;
 

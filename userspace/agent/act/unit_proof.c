@@ -63,7 +63,7 @@ void davy_unit_settle(struct davy_service *u)
 		return;
 	}
 	of->backend = of->was_backend;
-	of->knobs = of->was_knobs;
+	of->settings = of->was_settings;
 	if (davy_unit_environment(u, of, &e) || davy_unit_files_write(u->agent, of, &e))
 		return; /* the error was logged; the next start tries again */
 	davy_log("%s: an earlier agent changed its environment and ended before the change "

@@ -53,8 +53,8 @@ static int keep_start(struct davy_service *u, uint32_t pid)
 	int err;
 
 	if (of)
-		override =
-			(struct davy_engine_override){ .backend = of->backend, .knobs = of->knobs };
+		override = (struct davy_engine_override){ .backend = of->backend,
+							  .settings = of->settings };
 	if (u->start && !davy_engine_override_empty(&override))
 		return 0; /* that start is closer to the unit's own settings */
 	err = davy_reader_start(u->agent, pid, &start);

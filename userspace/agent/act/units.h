@@ -25,8 +25,8 @@ struct davy_unit_act {
 	uint8_t undone; /* for an undo: the action that is undone */
 	uint8_t hazard;
 	char device[DAVY_DEVICE_LEN];
-	struct davy_knobs knobs;
-	bool tuned; /* the knobs are complete: they replace all others */
+	struct davy_start_settings settings;
+	bool tuned; /* the settings are complete: they replace all others */
 	enum davy_backend to_backend;
 	uint64_t cap[2]; /* memory.high, CPU time; 0: unchanged */
 	uint32_t cap_at;

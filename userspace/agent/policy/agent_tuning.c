@@ -21,7 +21,7 @@
 /* As stored in the database. */
 struct kept {
 	struct davy_tuner tuner;
-	uint32_t told[DAVY_TUNER_KNOBS];
+	uint32_t told[DAVY_TUNER_SETTINGS];
 	uint32_t layers_asked;
 };
 

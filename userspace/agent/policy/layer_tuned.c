@@ -45,25 +45,27 @@ static uint32_t layer_tuned_value_of(const struct davy_rule_value *value)
 	return name ? davy_cache_named(name) : 0;
 }
 
-static struct davy_knobs layer_tuned_knobs_of(struct davy_policy_layer *layer, const char *name)
+static struct davy_start_settings layer_tuned_settings_of(struct davy_policy_layer *layer,
+							  const char *name)
 {
 	const struct davy_rule *rule = davy_policy_rule_find(layer, name);
-	struct davy_knobs k = { 0 };
+	struct davy_start_settings k = { 0 };
 
 	for (size_t i = 0; rule && i < rule->value_count; i++)
-		for (uint32_t j = 0; j < DAVY_TUNER_KNOBS; j++)
-			if (rule->value[i].key == davy_policy_knob_key(j))
-				davy_knob_set(&k, j, layer_tuned_value_of(&rule->value[i]));
+		for (uint32_t j = 0; j < DAVY_TUNER_SETTINGS; j++)
+			if (rule->value[i].key == davy_policy_setting_key(j))
+				davy_start_setting_set(&k, j,
+						       layer_tuned_value_of(&rule->value[i]));
 	return k;
 }
 
-static int put_knob(struct davy_policy_layer *layer, struct davy_rule *rule, uint32_t knob,
-		    uint32_t value)
+static int put_setting(struct davy_policy_layer *layer, struct davy_rule *rule, uint32_t setting,
+		       uint32_t value)
 {
 	const char *cache = davy_cache_name(value);
 
-	if (knob != DAVY_TUNER_CACHE_TYPE)
-		return davy_rule_set_count(layer, rule, davy_policy_knob_key(knob), value);
+	if (setting != DAVY_TUNER_CACHE_TYPE)
+		return davy_rule_set_count(layer, rule, davy_policy_setting_key(setting), value);
 	for (uint32_t i = 0; i < DAVY_CACHE_TYPE_COUNT; i++)
 		if (davy_same_name(davy_cache_type_name(i), cache))
 			return davy_rule_set(layer, rule, DAVY_POLICY_CACHE_TYPE, NULL, cache, i);
@@ -71,8 +73,8 @@ static int put_knob(struct davy_policy_layer *layer, struct davy_rule *rule, uin
 }
 
 static int add_rule(struct davy_policy_layer *layer, const char *name,
-		    const struct davy_workload *w, uint8_t backend, const struct davy_knobs *is,
-		    const char *because)
+		    const struct davy_workload *w, uint8_t backend,
+		    const struct davy_start_settings *is, const char *because)
 {
 	struct davy_rule *rule = davy_policy_rule_add(layer, name);
 	char model[2 * DAVY_MODEL_LEN], date[16];
@@ -89,9 +91,9 @@ static int add_rule(struct davy_policy_layer *layer, const char *name,
 		err = davy_rule_if(layer, rule, DAVY_IF_BACKEND, davy_backend_name(backend), 0);
 	if (!err && strchr(w->device, ':')) /* a PCI device; others have no rules */
 		err = davy_rule_if(layer, rule, DAVY_IF_DEVICE, w->device, 0);
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS && !err; i++)
-		if (davy_knob_get(is, i))
-			err = put_knob(layer, rule, i, davy_knob_get(is, i));
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS && !err; i++)
+		if (davy_start_setting_get(is, i))
+			err = put_setting(layer, rule, i, davy_start_setting_get(is, i));
 	return err ? err : davy_rule_say(layer, rule, because, SOURCE, date);
 }
 
@@ -131,31 +133,32 @@ static int layer_tuned_read_layer(struct davy_agent *a, struct davy_policy_layer
 }
 
 /* "ubatch 128, context 8192", or "its own settings". */
-static void name_knobs(const struct davy_knobs *k, char *text, size_t size)
+static void name_settings(const struct davy_start_settings *k, char *text, size_t size)
 {
 	char value[16];
 	size_t used = 0;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS && used < size; i++) {
-		if (!davy_knob_get(k, i))
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS && used < size; i++) {
+		if (!davy_start_setting_get(k, i))
 			continue;
-		davy_tuner_size_text(i, davy_knob_get(k, i), value, sizeof(value));
+		davy_tuner_size_text(i, davy_start_setting_get(k, i), value, sizeof(value));
 		used += (size_t)snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
-					 davy_knob_name(i), value);
+					 davy_start_setting_name(i), value);
 	}
 	if (!used)
 		snprintf(text, size, "its own settings");
 }
 
 /* A setting of an operator is not a finding. When an operator takes a finding back, it is none. */
-static struct davy_knobs found_out(const struct davy_workload *w, const struct davy_plan *plan,
-				   const struct davy_knobs *was)
+static struct davy_start_settings found_out(const struct davy_workload *w,
+					    const struct davy_plan *plan,
+					    const struct davy_start_settings *was)
 {
-	struct davy_knobs is = w->knobs;
+	struct davy_start_settings is = w->settings;
 
-	for (uint32_t i = 0; plan->hazard == DAVY_HZ_NONE && i < DAVY_TUNER_KNOBS; i++)
-		if (davy_knob_get(&is, i))
-			davy_knob_set(&is, i, davy_knob_get(was, i));
+	for (uint32_t i = 0; plan->hazard == DAVY_HZ_NONE && i < DAVY_TUNER_SETTINGS; i++)
+		if (davy_start_setting_get(&is, i))
+			davy_start_setting_set(&is, i, davy_start_setting_get(was, i));
 	return is;
 }
 
@@ -187,24 +190,24 @@ static const char *meant(const struct davy_agent *a, uint32_t workload)
 
 static void layer_tuned_put(struct davy_agent *a, struct davy_policy_layer *layer,
 			    const struct davy_workload *w, const struct davy_plan *plan,
-			    const char *name, const struct davy_knobs *is)
+			    const char *name, const struct davy_start_settings *is)
 {
-	char knobs[96], reason[DAVY_VERSION_REASON];
+	char settings[96], reason[DAVY_VERSION_REASON];
 	int err = 0;
 
-	name_knobs(is, knobs, sizeof(knobs));
-	snprintf(reason, sizeof(reason), "%s for '%s' on %s after %s", knobs, w->model,
+	name_settings(is, settings, sizeof(settings));
+	snprintf(reason, sizeof(reason), "%s for '%s' on %s after %s", settings, w->model,
 		 davy_backend_name(plan->backend),
 		 plan->hazard ? davy_hazard_name((enum davy_hazard)plan->hazard)
 			      : "an operator's order");
 	davy_policy_rule_remove(layer, davy_policy_rule_find(layer, name));
-	if (!davy_knobs_none(is))
+	if (!davy_start_settings_none(is))
 		err = add_rule(layer, name, w, plan->backend, is, reason);
 	if (!err)
 		err = write_version(a, layer, reason, meant(a, plan->workload));
 	if (err < 0)
 		davy_log("policy '%s/%s': %s; the next start does not use %s", a->options.state_dir,
-			 DAVY_POLICY_NAME, davy_db_why(err), knobs);
+			 DAVY_POLICY_NAME, davy_db_why(err), settings);
 	else
 		davy_log("policy version %d: %s", err, reason);
 	if (err > 0)
@@ -215,12 +218,12 @@ static void update(struct davy_agent *a, struct davy_policy_layer *layer,
 		   const struct davy_workload *w, const struct davy_plan *plan)
 {
 	char name[DAVY_RULE_NAME_LEN];
-	struct davy_knobs was, is;
+	struct davy_start_settings was, is;
 
 	if (layer_tuned_read_layer(a, layer))
 		return; /* cannot be read now: the next change contains this one */
 	name_rule(w, plan->backend, name);
-	was = layer_tuned_knobs_of(layer, name);
+	was = layer_tuned_settings_of(layer, name);
 	is = found_out(w, plan, &was);
 	if (memcmp(&was, &is, sizeof(was)) != 0)
 		layer_tuned_put(a, layer, w, plan, name, &is);

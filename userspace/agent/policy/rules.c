@@ -36,8 +36,8 @@ static uint8_t pinned(const struct davy_effective *e)
 {
 	unsigned int bits = 0;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (e->value[davy_policy_knob_key(i)].origin.pinned)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		if (e->value[davy_policy_setting_key(i)].origin.pinned)
 			bits |= 1u << i;
 	return (uint8_t)bits;
 }

@@ -70,7 +70,7 @@ void davy_tuned_restore(struct davy_step *s);
 bool davy_tuned_trouble(struct davy_step *s, const struct davy_workload *w,
 			const struct davy_process *p, const struct davy_plan *note);
 
-/* Set the knobs and their reason; false: the tuner has no lower, or higher, ones now. */
+/* Set the settings and their reason; false: the tuner has no lower, or higher, ones now. */
 bool davy_tuned_lower(struct davy_step *s, const struct davy_workload *w,
 		      const struct davy_process *p, struct davy_plan *plan);
 bool davy_tuned_raise(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);

@@ -29,7 +29,7 @@ static void decide_begin(struct davy_step *s, struct davy_workload *w, const str
 	w->act_renews = w->freeze_plan && w->freeze_action == plan->action &&
 			w->freeze_permille == plan->on_permille;
 	w->act_permille = plan->on_permille;
-	w->act_knobs = plan->knobs;
+	w->act_settings = plan->settings;
 	w->act_lease_ns = plan->lease_ns;
 	w->act_until_ns = plan->until_ns;
 	w->act_tuning = plan->tuning;
@@ -57,7 +57,7 @@ static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_pl
 	if (!davy_action_has(plan->action, DAVY_ACTS_RETRIED) &&
 	    (plan->action != DAVY_ACTION_SHRINK || !s->hazards[plan->hazard]->of_failed_engine))
 		return;
-	w->retry_knobs = plan->knobs;
+	w->retry_settings = plan->settings;
 	w->retry_tuning = plan->tuning;
 	w->retry_ns = plan->until_ns;
 	w->retry_set_ns = s->now_ns;
@@ -75,7 +75,7 @@ void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan
 	if (!refusal && davy_mode_for(s, w) == DAVY_MODE_ADVISE)
 		plan->verdict = DAVY_VERDICT_ADVISED;
 	if (w && davy_action_replaces(plan->action) && plan->action != DAVY_ACTION_SHRINK)
-		plan->knobs = w->knobs;
+		plan->settings = w->settings;
 	if (w && refusal == DAVY_REFUSED_BACKOFF)
 		put_off(s, w, plan);
 	if (!w || plan->verdict != DAVY_VERDICT_GO) {
@@ -103,7 +103,7 @@ static enum davy_action rung_for_failure(struct davy_step *s, const struct davy_
 /* A smaller ubatch does not help a process that died with a smaller batch. */
 static bool could_matter(const struct davy_process *p, const struct davy_plan *plan)
 {
-	return plan->tuning.knob != DAVY_TUNER_UBATCH || p->lost_batch > plan->knobs.ubatch;
+	return plan->tuning.setting != DAVY_TUNER_UBATCH || p->lost_batch > plan->settings.ubatch;
 }
 
 /*
@@ -366,7 +366,7 @@ void davy_decide_tick(struct davy_step *s)
 			continue;
 		plan = davy_plan_for(s, w, (enum davy_action)w->retry_action, w->retry_hazard);
 		if (plan.action == DAVY_ACTION_SHRINK) {
-			plan.knobs = w->retry_knobs;
+			plan.settings = w->retry_settings;
 			plan.tuning = w->retry_tuning;
 		}
 		davy_propose(s, w, &plan);

@@ -71,12 +71,12 @@ static void put_tuned(struct davy_workload *w)
 		e->action = DAVY_ACTION_SHRINK;
 		e->hazard = w->act_hazard;
 		e->tuned = 1;
-		e->before = w->knobs;
+		e->before = w->settings;
 		e->backend = w->act_from;
 		memcpy(e->device, w->act_device, sizeof(e->device));
 	}
-	w->knobs = w->act_knobs;
-	if (!memcmp(&w->knobs, &e->before, sizeof(w->knobs)))
+	w->settings = w->act_settings;
+	if (!memcmp(&w->settings, &e->before, sizeof(w->settings)))
 		take_out_at(w, (size_t)(e - w->effects));
 }
 
@@ -92,12 +92,12 @@ void davy_effect_add(struct davy_workload *w)
 	e = one_more(w);
 	e->action = w->act_action;
 	e->hazard = w->act_hazard;
-	e->before = w->knobs;
+	e->before = w->settings;
 	e->backend = w->act_from;
 	e->until_ns = w->act_action == DAVY_ACTION_QUARANTINE ? w->act_until_ns : 0;
 	memcpy(e->device, w->act_device, sizeof(e->device));
 	if (w->act_action == DAVY_ACTION_SHRINK)
-		w->knobs = w->act_knobs;
+		w->settings = w->act_settings;
 }
 
 /* An earlier agent's effect: its clean period begins now. */
@@ -115,11 +115,11 @@ void davy_effect_restored(struct davy_step *s)
 	e->depth = in->depth;
 	e->tuned = in->action == DAVY_ACTION_SHRINK &&
 		   s->hazards[in->hazard]->of_failed_engine; /* the tuner's */
-	e->before = w->knobs;
+	e->before = w->settings;
 	e->backend = in->backend;
 	memcpy(e->device, in->device, sizeof(e->device));
 	if (in->action == DAVY_ACTION_SHRINK)
-		w->knobs = in->knobs;
+		w->settings = in->settings;
 	w->troubled_ns = s->now_ns;
 }
 
@@ -139,7 +139,7 @@ static void effects_take_out(struct davy_workload *w, uint8_t action)
 	if (!e)
 		return;
 	if (e->action == DAVY_ACTION_SHRINK)
-		w->knobs = e->before;
+		w->settings = e->before;
 	take_out_at(w, (size_t)(e - w->effects));
 }
 
@@ -178,7 +178,7 @@ bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w
 		return false;
 	plan->undone = e->action;
 	if (plan->tuning.why == DAVY_TUNER_AS_TOLD)
-		plan->knobs = e->action == DAVY_ACTION_SHRINK ? e->before : w->knobs;
+		plan->settings = e->action == DAVY_ACTION_SHRINK ? e->before : w->settings;
 	if (davy_action_has(e->action, DAVY_ACTS_MOVES)) {
 		plan->to_backend = e->backend;
 		davy_tuned_come_back(s, w, e->backend, plan);
@@ -235,7 +235,7 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	    s->count + DAVY_PLANS_SPARE > s->max || !effects_is_due(s, w, e, &due))
 		return;
 	plan = davy_plan_for(s, w, DAVY_ACTION_UNDO, e->hazard);
-	plan.knobs = due.knobs;
+	plan.settings = due.settings;
 	plan.tuning = due.tuning;
 	plan.undone = e->action;
 	plan.unit = DAVY_UNIT_NS;

@@ -12,11 +12,11 @@ static struct davy_plan plan_for_nobody(struct davy_step *s)
 }
 
 /* Settings that the order does not name keep the value in force. */
-static void order_complete(struct davy_knobs *k, const struct davy_knobs *now)
+static void order_complete(struct davy_start_settings *k, const struct davy_start_settings *now)
 {
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (!davy_knob_get(k, i))
-			davy_knob_set(k, i, davy_knob_get(now, i));
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		if (!davy_start_setting_get(k, i))
+			davy_start_setting_set(k, i, davy_start_setting_get(now, i));
 }
 
 /* False: it would have no effect. Values of the order take precedence over chosen ones. */
@@ -32,10 +32,11 @@ static bool measure(struct davy_step *s, const struct davy_workload *w, struct d
 	plan->to_backend = in->to_backend;
 	if (lease_max_ns && plan->lease_ns > lease_max_ns)
 		plan->lease_ns = lease_max_ns;
-	if (!davy_action_has(plan->action, DAVY_ACTS_SETS) || davy_knobs_none(&in->knobs))
+	if (!davy_action_has(plan->action, DAVY_ACTS_SETS) ||
+	    davy_start_settings_none(&in->settings))
 		return davy_measure(s, w, plan);
-	plan->knobs = in->knobs;
-	order_complete(&plan->knobs, &w->knobs);
+	plan->settings = in->settings;
+	order_complete(&plan->settings, &w->settings);
 	plan->keeps = (w->can & DAVY_CAN_KEEP) != 0;
 	return true;
 }

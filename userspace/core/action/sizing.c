@@ -23,16 +23,16 @@ static uint32_t half_power(uint32_t value)
 }
 
 /* An administrator has pinned the setting. */
-static bool is_fixed(const struct davy_workload *w, enum davy_tuner_knob knob)
+static bool is_fixed(const struct davy_workload *w, enum davy_start_setting setting)
 {
-	return w->fixed & 1u << knob;
+	return w->fixed & 1u << setting;
 }
 
 /* False: it is at its minimum, or its size is unknown. */
 static bool smaller_ubatch(struct davy_step *s, const struct davy_workload *w,
 			   const struct davy_process *p, struct davy_plan *plan)
 {
-	uint32_t now = sizing_in_force(w->knobs.ubatch, p ? p->ubatch : 0), next;
+	uint32_t now = sizing_in_force(w->settings.ubatch, p ? p->ubatch : 0), next;
 	uint32_t least = davy_ubatch_floor(s, w);
 
 	if (now < 2 || is_fixed(w, DAVY_TUNER_UBATCH))
@@ -40,23 +40,23 @@ static bool smaller_ubatch(struct davy_step *s, const struct davy_workload *w,
 	next = half_power(now);
 	if (plan->fitting_ubatch && plan->fitting_ubatch < next)
 		next = plan->fitting_ubatch;
-	plan->knobs.ubatch = next;
+	plan->settings.ubatch = next;
 	return next >= least;
 }
 
 static bool smaller_context(struct davy_step *s, const struct davy_workload *w,
 			    const struct davy_process *p, struct davy_plan *plan)
 {
-	uint32_t slots = sizing_in_force(w->knobs.parallel, p ? p->parallel : 0);
-	uint32_t now = sizing_in_force(w->knobs.context, p ? p->context_size : 0);
+	uint32_t slots = sizing_in_force(w->settings.parallel, p ? p->parallel : 0);
+	uint32_t now = sizing_in_force(w->settings.context, p ? p->context_size : 0);
 	uint64_t least = davy_config_u64(&s->core->config, DAVY_CFG_CONTEXT_FLOOR);
 
-	plan->knobs = w->knobs;
+	plan->settings = w->settings;
 	if (now / 2 >= least && !is_fixed(w, DAVY_TUNER_CONTEXT)) {
-		plan->knobs.context = now / 2;
+		plan->settings.context = now / 2;
 		return true;
 	}
-	plan->knobs.parallel = slots / 2;
+	plan->settings.parallel = slots / 2;
 	return slots > 1 && !is_fixed(w, DAVY_TUNER_PARALLEL);
 }
 
@@ -81,7 +81,7 @@ bool davy_size_shrink(struct davy_step *s, const struct davy_workload *w, struct
 	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
 	bool of_time = s->hazards[plan->hazard]->of_long_jobs;
 
-	plan->knobs = w->knobs;
+	plan->settings = w->settings;
 	if (!of_time && plan->hazard != DAVY_HZ_NONE)
 		return smaller_context(s, w, p, plan);
 	if (of_time)

@@ -111,16 +111,16 @@ static uint32_t layers_there(const struct davy_process *p)
 static void note_told(struct davy_tuned *t, const struct davy_workload *w,
 		      const struct davy_process *p)
 {
-	const uint32_t is[DAVY_TUNER_KNOBS] = {
+	const uint32_t is[DAVY_TUNER_SETTINGS] = {
 		[DAVY_TUNER_UBATCH] = p->ubatch,       [DAVY_TUNER_CONTEXT] = p->context_size,
 		[DAVY_TUNER_PARALLEL] = p->parallel,   [DAVY_TUNER_CACHE_TYPE] = p->cache_type,
 		[DAVY_TUNER_LAYERS] = layers_there(p),
 	};
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (is[i] && !davy_knob_get(&w->knobs, i))
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		if (is[i] && !davy_start_setting_get(&w->settings, i))
 			t->told[i] = is[i];
-	if (!w->knobs.gpu_layers_off)
+	if (!w->settings.gpu_layers_off)
 		t->layers_asked = layers_asked(p);
 }
 
@@ -168,7 +168,7 @@ static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
 	b->range[DAVY_TUNER_CACHE_TYPE] = (struct davy_tuner_range){ DAVY_TUNER_CACHE_Q8_0, 0, 1 };
 	b->range[DAVY_TUNER_LAYERS] =
 		(struct davy_tuner_range){ t->told[DAVY_TUNER_LAYERS] / LAYERS_LEFT, 0, 1 };
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		if (w->can & DAVY_CAN_SHRINK && !(fixed & 1u << i))
 			b->range[i].ceiling = t->told[i];
 }
@@ -178,10 +178,10 @@ static void find_in_force(const struct davy_step *s, struct davy_tuned *t,
 			  const struct davy_workload *w, const struct davy_tuner_bounds *b)
 {
 	struct davy_tuner_setting is = { 0 };
-	uint32_t off = w->knobs.gpu_layers_off;
+	uint32_t off = w->settings.gpu_layers_off;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		is.size[i] = davy_knob_get(&w->knobs, i);
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		is.size[i] = davy_start_setting_get(&w->settings, i);
 	is.size[DAVY_TUNER_LAYERS] = off && off < t->layers_asked ? t->layers_asked - off : 0;
 	is.backend = b->backends[0];
 	davy_tuner_found(&t->tuner, wall_s(s), b, &is);
@@ -207,18 +207,19 @@ static struct davy_tuned *tuned_look(struct davy_step *s, const struct davy_work
 	return t;
 }
 
-static struct davy_knobs tuned_knobs_of(const struct davy_tuned *t, const struct davy_workload *w,
-					const struct davy_tuner_setting *setting)
+static struct davy_start_settings tuned_settings_of(const struct davy_tuned *t,
+						    const struct davy_workload *w,
+						    const struct davy_tuner_setting *setting)
 {
-	struct davy_knobs k = w->knobs;
+	struct davy_start_settings k = w->settings;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		uint32_t size = setting->size[i];
 
 		if (size && i == DAVY_TUNER_LAYERS)
 			size = size < t->layers_asked ? t->layers_asked - size : 0;
 		if (t->told[i])
-			davy_knob_set(&k, i, size);
+			davy_start_setting_set(&k, i, size);
 	}
 	return k;
 }
@@ -231,7 +232,7 @@ static void peek(struct davy_step *s, const struct davy_tuned *t, const struct d
 	struct davy_tuner_setting setting;
 
 	davy_tuner_next(&tuner, wall_s(s), b, &setting, &plan->tuning);
-	plan->knobs = tuned_knobs_of(t, w, &setting);
+	plan->settings = tuned_settings_of(t, w, &setting);
 }
 
 /* A process that fails with the smallest settings fails for another reason. */
@@ -289,7 +290,7 @@ bool davy_tuned_lower(struct davy_step *s, const struct davy_workload *w,
 	peek(s, t, w, &bounds, &lower);
 	if (!goes_down(&lower))
 		return false;
-	plan->knobs = lower.knobs;
+	plan->settings = lower.settings;
 	plan->tuning = lower.tuning;
 	return true;
 }
@@ -307,7 +308,7 @@ void davy_tuned_come_back(struct davy_step *s, const struct davy_workload *w, ui
 	peek(s, t, w, &bounds, &lower);
 	if (!goes_down(&lower))
 		return;
-	plan->knobs = lower.knobs;
+	plan->settings = lower.settings;
 	plan->tuning = lower.tuning;
 }
 
@@ -356,10 +357,10 @@ void davy_tuned_failed(struct davy_step *s, const struct davy_workload *w, int32
 	struct davy_tuned *t = tuned_find(s->core, w->id);
 	bool cannot = result == -95 /* EOPNOTSUPP */ || result == -34 /* ERANGE */;
 
-	if (w->act_tuning.knob == DAVY_TUNER_CACHE_TYPE)
+	if (w->act_tuning.setting == DAVY_TUNER_CACHE_TYPE)
 		cannot = true; /* not every backend supports a smaller one */
-	if (t && cannot && w->act_tuning.why && w->act_tuning.knob < DAVY_TUNER_KNOBS)
-		t->fixed |= 1u << w->act_tuning.knob;
+	if (t && cannot && w->act_tuning.why && w->act_tuning.setting < DAVY_TUNER_SETTINGS)
+		t->fixed |= 1u << w->act_tuning.setting;
 }
 
 void davy_tuned_forget(struct davy_step *s, const struct davy_workload *w)

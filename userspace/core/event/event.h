@@ -408,7 +408,7 @@ enum davy_workload_op {
 /* The abilities of a workload, from which the escalation chooses. */
 enum davy_can {
 	DAVY_CAN_FREEZE = 1, /* freeze it, completely or in a duty cycle */
-	DAVY_CAN_SHRINK = 2, /* start it with smaller knobs */
+	DAVY_CAN_SHRINK = 2, /* start it with smaller settings */
 	DAVY_CAN_CAP = 4,
 	DAVY_CAN_UNLOAD = 8,  /* unload its idle models, one by one */
 	DAVY_CAN_SWITCH = 16, /* to another backend of a GPU */
@@ -432,7 +432,7 @@ struct davy_ev_workload {
 };
 
 /* Settings with which an engine can be started; 0: as in its command. */
-struct davy_knobs {
+struct davy_start_settings {
 	uint32_t ubatch;	 /* tokens computed at once */
 	uint32_t context;	 /* tokens of all slots together */
 	uint32_t parallel;	 /* slots */
@@ -440,12 +440,12 @@ struct davy_knobs {
 	uint16_t cache_type;	 /* enum davy_tuner_cache, of keys and values */
 };
 
-/* By enum davy_tuner_knob; for layers: those off the GPU. */
-const char *davy_knob_name(uint32_t knob);
-uint32_t davy_knob_get(const struct davy_knobs *k, uint32_t knob);
-bool davy_knob_set(struct davy_knobs *k, uint32_t knob,
-		   uint64_t value); /* false: out of its range */
-bool davy_knobs_none(const struct davy_knobs *k);
+/* By enum davy_start_setting; for layers: those off the GPU. */
+const char *davy_start_setting_name(uint32_t setting);
+uint32_t davy_start_setting_get(const struct davy_start_settings *k, uint32_t setting);
+bool davy_start_setting_set(struct davy_start_settings *k, uint32_t setting,
+			    uint64_t value); /* false: out of its range */
+bool davy_start_settings_none(const struct davy_start_settings *k);
 
 /* "q8_0"; "" and 0 for an unknown one. */
 const char *davy_cache_name(uint32_t type);
@@ -464,7 +464,7 @@ struct davy_ev_order {
 	uint16_t on_permille; /* of a throttle; 0: the core chooses */
 	uint64_t lease_ns;    /* of a pause or a throttle; 0: the configured one */
 	uint64_t cap_bytes;   /* of a cap */
-	struct davy_knobs knobs;
+	struct davy_start_settings settings;
 	uint8_t undo; /* of an undo: the action to be undone; 0: the latest */
 	uint8_t pad[7];
 };
@@ -479,9 +479,9 @@ struct davy_ev_restored {
 	uint8_t hazard;	   /* its reason; none: an operator */
 	uint8_t backend;   /* previous backend */
 	uint8_t pad;
-	struct davy_knobs knobs;      /* in force, of a shrink; before it: of the command */
-	char device[DAVY_DEVICE_LEN]; /* previous device; "": unknown */
-	uint32_t depth;		      /* tokens; not undone before this depth was reached; 0: any */
+	struct davy_start_settings settings; /* in force, of a shrink; before it: of the command */
+	char device[DAVY_DEVICE_LEN];	     /* previous device; "": unknown */
+	uint32_t depth; /* tokens; not undone before this depth was reached; 0: any */
 	uint32_t pad2;
 };
 
@@ -505,8 +505,8 @@ struct davy_ev_tuning {
 	uint32_t workload; /* not 0 */
 	uint16_t flags;	   /* enum davy_tuning_flag */
 	uint16_t backend;
-	uint64_t stamp;			 /* of the environment; 0: unknown */
-	uint32_t told[DAVY_TUNER_KNOBS]; /* in its command; 0: unknown */
+	uint64_t stamp;			    /* of the environment; 0: unknown */
+	uint32_t told[DAVY_TUNER_SETTINGS]; /* in its command; 0: unknown */
 	uint32_t layers_asked;
 	uint64_t head[DAVY_TUNER_HEAD / sizeof(uint64_t)]; /* of struct davy_tuner */
 	struct davy_tuner_backend of;
@@ -516,7 +516,7 @@ struct davy_ev_tuning {
 struct davy_ev_rules {
 	uint32_t workload; /* not 0 */
 	uint8_t mode;	   /* enum davy_mode + 1; 0: the host's */
-	uint8_t fixed;	   /* bits of enum davy_tuner_knob that are pinned */
+	uint8_t fixed;	   /* bits of enum davy_start_setting that are pinned */
 	uint16_t pad;
 	uint32_t ubatch_floor; /* 0: the host's */
 	uint32_t pad2;

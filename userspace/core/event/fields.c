@@ -95,7 +95,7 @@ static bool tuning_valid(const struct davy_event *ev)
 #define WORKLOAD(at) NUMBER("workload", at, NEEDED)
 #define BACKEND(name, at, ...) \
 	NAME(name, at, davy_backend_name, BELOW(DAVY_BACKEND_COUNT), __VA_ARGS__)
-#define KNOBS(at) \
+#define SETTINGS(at) \
 	NUMBER("ubatch", at.ubatch, IF_SET), \
 	NUMBER("context", at.context, IF_SET), \
 	NUMBER("parallel", at.parallel, IF_SET), \
@@ -371,7 +371,7 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		NUMBER("on_permille", order.on_permille, UP_TO(1000), IF_SET),
 		NUMBER("lease_ns", order.lease_ns, UP_TO(DAVY_ORDER_LEASE_MAX_NS), IF_SET),
 		NUMBER("cap_bytes", order.cap_bytes, IF_SET),
-		KNOBS(order.knobs),
+		SETTINGS(order.settings),
 	) },
 	[DAVY_EV_RESTORED] = { SHAPE("left", restored), .valid = restored_valid, FIELDS(
 		WORKLOAD(restored.workload),
@@ -379,7 +379,7 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		NAME("hazard", restored.hazard, davy_hazard_name, BELOW(DAVY_HZ_COUNT)),
 		BACKEND("from_backend", restored.backend),
 		TEXT("device", restored.device, IF_SET),
-		KNOBS(restored.knobs),
+		SETTINGS(restored.settings),
 		NUMBER("depth", restored.depth, IF_SET),
 	) },
 	[DAVY_EV_CLOCK] = { SHAPE("clock", clock), FIELDS(
@@ -393,15 +393,15 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		FLAG("last", tuning.flags, BITS(DAVY_TUNING_LAST)),
 		NUMBER("failures", tuning.of.failures, IF_SET),
 		NUMBER("failed_depth", tuning.of.failed_depth, IF_SET),
-		NUMBER("ubatch", tuning.of.knob[DAVY_TUNER_UBATCH].size, IF_SET),
-		NUMBER("context", tuning.of.knob[DAVY_TUNER_CONTEXT].size, IF_SET),
-		NUMBER("parallel", tuning.of.knob[DAVY_TUNER_PARALLEL].size, IF_SET),
-		NUMBER("layers", tuning.of.knob[DAVY_TUNER_LAYERS].size, IF_SET),
+		NUMBER("ubatch", tuning.of.setting[DAVY_TUNER_UBATCH].size, IF_SET),
+		NUMBER("context", tuning.of.setting[DAVY_TUNER_CONTEXT].size, IF_SET),
+		NUMBER("parallel", tuning.of.setting[DAVY_TUNER_PARALLEL].size, IF_SET),
+		NUMBER("layers", tuning.of.setting[DAVY_TUNER_LAYERS].size, IF_SET),
 	) },
 	[DAVY_EV_RULES] = { SHAPE("rules", rules), FIELDS(
 		WORKLOAD(rules.workload),
 		NAME("mode", rules.mode, rules_mode_name, UP_TO(DAVY_MODE_COUNT)),
-		NUMBER("fixed", rules.fixed, BELOW(1 << DAVY_TUNER_KNOBS)),
+		NUMBER("fixed", rules.fixed, BELOW(1 << DAVY_TUNER_SETTINGS)),
 		NUMBER("ubatch_floor", rules.ubatch_floor),
 	) },
 	[DAVY_EV_FINDING] = { SHAPE("finding", finding), FIELDS(

@@ -164,16 +164,16 @@ struct davy_plan {
 	/* For an act: what to do. */
 	uint64_t lease_ns; /* pause, throttle: it ends after this time */
 	uint64_t cap_bytes;
-	struct davy_knobs knobs;	 /* shrink, undo of it */
-	struct davy_tuner_reason tuning; /* their reason; as told: not the tuner's */
-	uint16_t on_permille;		 /* throttle: part of each period */
-	uint8_t to_backend;		 /* switch */
-	uint8_t keeps;			 /* the old process serves meanwhile: nothing is lost */
-	uint8_t passed_action;		 /* the lesser action before it; note: none */
-	uint8_t passed_refusal;		 /* enum davy_refusal; none: done, without success */
-	uint8_t heap;			 /* enum davy_plan_heap, of an exhaustion */
-	uint8_t failure_class;		 /* of a failure, enum davy_log_class */
-	uint64_t lead_time_ns;		 /* of a failure: time since its first precursor */
+	struct davy_start_settings settings; /* shrink, undo of it */
+	struct davy_tuner_reason tuning;     /* their reason; as told: not the tuner's */
+	uint16_t on_permille;		     /* throttle: part of each period */
+	uint8_t to_backend;		     /* switch */
+	uint8_t keeps;			     /* the old process serves meanwhile: nothing is lost */
+	uint8_t passed_action;		     /* the lesser action before it; note: none */
+	uint8_t passed_refusal;		     /* enum davy_refusal; none: done, without success */
+	uint8_t heap;			     /* enum davy_plan_heap, of an exhaustion */
+	uint8_t failure_class;		     /* of a failure, enum davy_log_class */
+	uint64_t lead_time_ns;		     /* of a failure: time since its first precursor */
 };
 
 const char *davy_hazard_name(enum davy_hazard hazard);

@@ -15,15 +15,15 @@ const struct davy_tuner_times davy_tuner_times = {
 	.bad_max_s = 32 * DAY_S,
 };
 
-const char *davy_tuner_knob_name(uint32_t knob)
+const char *davy_tuner_setting_name(uint32_t setting)
 {
-	static const char *const names[DAVY_TUNER_KNOBS] = {
+	static const char *const names[DAVY_TUNER_SETTINGS] = {
 		[DAVY_TUNER_UBATCH] = "ubatch",	    [DAVY_TUNER_CONTEXT] = "context",
 		[DAVY_TUNER_PARALLEL] = "parallel", [DAVY_TUNER_CACHE_TYPE] = "cache_type",
 		[DAVY_TUNER_LAYERS] = "layers",
 	};
 
-	return knob < DAVY_TUNER_KNOBS ? names[knob] : "unknown";
+	return setting < DAVY_TUNER_SETTINGS ? names[setting] : "unknown";
 }
 
 const char *davy_tuner_why_name(uint32_t why)
@@ -73,9 +73,9 @@ void davy_tuner_found(struct davy_tuner *t, uint64_t now_s, const struct davy_tu
 	bool other = found->backend != t->backend, less = other;
 
 	t->backend = (uint8_t)found->backend;
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		const struct davy_tuner_range *range = &bounds->range[i];
-		struct davy_tuner_size *k = &t->of[t->backend].knob[i];
+		struct davy_tuner_size *k = &t->of[t->backend].setting[i];
 		uint32_t is = davy_tuner_in_force(range, found->size[i]);
 
 		if (is != davy_tuner_in_force(range, k->size)) {
@@ -96,8 +96,8 @@ void davy_tuner_found(struct davy_tuner *t, uint64_t now_s, const struct davy_tu
 
 static void tuner_doubt(struct davy_tuner_backend *b, bool in_force)
 {
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
-		struct davy_tuner_size *k = &b->knob[i];
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
+		struct davy_tuner_size *k = &b->setting[i];
 
 		memset(&k->bad[1], 0, sizeof(k->bad) - sizeof(k->bad[0]));
 		k->bad[0].doubtful = k->bad[0].size != 0;
@@ -136,12 +136,12 @@ uint64_t davy_tuner_backoff(const struct davy_turn *u)
 	return backoff < times->backoff_max_s ? backoff : times->backoff_max_s;
 }
 
-void davy_tuner_put(struct davy_turn *u, uint32_t knob, uint32_t size)
+void davy_tuner_put(struct davy_turn *u, uint32_t setting, uint32_t size)
 {
-	const struct davy_tuner_range *range = &u->bounds->range[knob];
-	struct davy_tuner_size *k = &u->b->knob[knob];
+	const struct davy_tuner_range *range = &u->bounds->range[setting];
+	struct davy_tuner_size *k = &u->b->setting[setting];
 
-	u->reason->knob = (uint8_t)knob;
+	u->reason->setting = (uint8_t)setting;
 	u->reason->from = davy_tuner_in_force(range, k->size);
 	u->reason->to = davy_tuner_in_force(range, size);
 	k->size = u->reason->to < range->ceiling ? u->reason->to : 0;
@@ -152,7 +152,7 @@ void davy_tuner_put(struct davy_turn *u, uint32_t knob, uint32_t size)
 
 void davy_tuner_put_backend(struct davy_turn *u, uint8_t backend)
 {
-	u->reason->knob = DAVY_TUNER_KNOBS;
+	u->reason->setting = DAVY_TUNER_SETTINGS;
 	u->reason->from = u->t->backend;
 	u->reason->to = backend;
 	u->t->backend = backend;
@@ -178,8 +178,8 @@ static void tuner_limit_times(struct davy_turn *u)
 			t->of[i].until_s = most_s;
 		if (t->of[i].chance_s > u->now_s)
 			t->of[i].chance_s = u->now_s;
-		for (size_t j = 0; j < (size_t)DAVY_TUNER_KNOBS * DAVY_TUNER_MARKS; j++) {
-			struct davy_tuner_size *k = &t->of[i].knob[j / DAVY_TUNER_MARKS];
+		for (size_t j = 0; j < (size_t)DAVY_TUNER_SETTINGS * DAVY_TUNER_MARKS; j++) {
+			struct davy_tuner_size *k = &t->of[i].setting[j / DAVY_TUNER_MARKS];
 			struct davy_tuner_mark *m = &k->bad[j % DAVY_TUNER_MARKS];
 
 			if (m->until_s > most_s)
@@ -225,8 +225,8 @@ static void tuner_apply_bounds(struct davy_turn *u)
 		other = less = true;
 	}
 	u->b = &t->of[t->backend];
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
-		uint32_t size = davy_tuner_in_force(&u->bounds->range[i], u->b->knob[i].size);
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
+		uint32_t size = davy_tuner_in_force(&u->bounds->range[i], u->b->setting[i].size);
 
 		other = other || size != t->in_force[i];
 		less = less || size < t->in_force[i];
@@ -246,12 +246,12 @@ static void tuner_apply_bounds(struct davy_turn *u)
 static void tuner_note_lasted(struct davy_turn *u)
 {
 	struct davy_tuner_backend *b = u->b;
-	uint32_t size[DAVY_TUNER_KNOBS];
+	uint32_t size[DAVY_TUNER_SETTINGS];
 
 	if (u->t->soak_s < u->bounds->times.lasted_s || !u->bounds->times.lasted_s)
 		return;
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
-		size[i] = davy_tuner_in_force(&u->bounds->range[i], b->knob[i].size);
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
+		size[i] = davy_tuner_in_force(&u->bounds->range[i], b->setting[i].size);
 		if (size[i] < b->lasted[i] && u->t->soak_depth <= b->lasted_depth)
 			return; /* a larger setting lasted as well */
 	}
@@ -265,9 +265,9 @@ void davy_tuner_setting(const struct davy_tuner *t, const struct davy_tuner_boun
 			struct davy_tuner_setting *ret_setting)
 {
 	memset(ret_setting, 0, sizeof(*ret_setting));
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		const struct davy_tuner_range *range = &bounds->range[i];
-		uint32_t size = davy_tuner_in_force(range, t->of[t->backend].knob[i].size);
+		uint32_t size = davy_tuner_in_force(range, t->of[t->backend].setting[i].size);
 
 		if (size < range->ceiling)
 			ret_setting->size[i] = size;
@@ -291,8 +291,8 @@ static void tuner_end_probation(struct davy_turn *u)
 
 static bool tuner_is_untouched(const struct davy_turn *u)
 {
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (u->b->knob[i].size || u->b->knob[i].bad[0].size)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		if (u->b->setting[i].size || u->b->setting[i].bad[0].size)
 			return false;
 	return u->t->backend == u->bounds->backends[0];
 }
@@ -322,8 +322,8 @@ void davy_tuner_next(struct davy_tuner *t, uint64_t now_s, const struct davy_tun
 		ret_reason->needed_depth = davy_tuner_needed_depth(&u, u.b->failed_depth);
 	if (ret_reason->from != ret_reason->to || backend != t->backend)
 		t->set_s = now_s;
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		t->in_force[i] = davy_tuner_in_force(&bounds->range[i], u.b->knob[i].size);
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		t->in_force[i] = davy_tuner_in_force(&bounds->range[i], u.b->setting[i].size);
 	davy_tuner_setting(t, bounds, ret_setting);
 }
 
@@ -347,11 +347,11 @@ bool davy_tuner_valid(const struct davy_tuner *t)
 	    t->failed_class >= DAVY_CLASS_COUNT)
 		return false;
 	for (size_t i = 0; i < DAVY_BACKEND_COUNT; i++) {
-		if (t->of[i].active > DAVY_TUNER_KNOBS || t->of[i].turn >= DAVY_TUNER_TURN_COUNT ||
-		    t->of[i].lessons > DAVY_TUNER_LESSONS)
+		if (t->of[i].active > DAVY_TUNER_SETTINGS ||
+		    t->of[i].turn >= DAVY_TUNER_TURN_COUNT || t->of[i].lessons > DAVY_TUNER_LESSONS)
 			return false;
-		for (size_t j = 0; j < DAVY_TUNER_KNOBS; j++)
-			if (!tuner_valid_size(&t->of[i].knob[j]))
+		for (size_t j = 0; j < DAVY_TUNER_SETTINGS; j++)
+			if (!tuner_valid_size(&t->of[i].setting[j]))
 				return false;
 	}
 	return true;

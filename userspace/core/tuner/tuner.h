@@ -4,15 +4,15 @@
  * (device, model) covers all backends. Pure: no clock, file, heap or float. "now_s" is wall clock
  * time, since the knowledge outlives a boot.
  *
- * Down immediately: trouble lowers one knob, in the order of enum davy_tuner_knob, each time
- * further (to 1/2, 1/8, 1/64). If the engine died at once, the knob goes to its floor, since no
- * request was served with more. If the floor of a knob does not help, the knob is not the cause and
- * the next knob is lowered; after the last knob, the next backend is used. The last backend is the
+ * Down immediately: trouble lowers one setting, in the order of enum davy_start_setting, each time
+ * further (to 1/2, 1/8, 1/64). If the engine died at once, the setting goes to its floor, since no
+ * request was served with more. If the floor of a setting does not help, the setting is not the cause and
+ * the next setting is lowered; after the last setting, the next backend is used. The last backend is the
  * CPU. Failures that do not depend on a size (a page fault, a crash at start) switch the backend
  * directly; a host crash switches to the last one.
  *
  * Up by probation: a soak must last long enough and reach the depth of the failure (or the depth
- * that the context allows). Then one knob is raised, the one with the largest gain, half way to the
+ * that the context allows). Then one setting is raised, the one with the largest gain, half way to the
  * smallest size known to be bad. If it fails within four back-offs, it goes back to its previous
  * size. There is at most one probation per back-off. The back-off doubles with each failed
  * probation until one succeeds or four back-offs have passed. A size known to be bad is tried again
@@ -23,7 +23,7 @@
  * A soak was too short if a failure that it should have revealed followed it. Later soaks on that
  * backend are twice as long.
  *
- * Doubt: trouble with a setting that had lasted at the same depth counts as chance. The knob goes
+ * Doubt: trouble with a setting that had lasted at the same depth counts as chance. The setting goes
  * down, and that size is tried again first. In another environment, all bad sizes are doubtful.
  */
 #ifndef DAVY_TUNER_H
@@ -32,13 +32,13 @@
 #include "core/event/log_kind.h"
 
 /* Lowered in this order. A larger size demands more of the device. */
-enum davy_tuner_knob {
+enum davy_start_setting {
 	DAVY_TUNER_UBATCH = 0,	   /* tokens computed at once */
 	DAVY_TUNER_CONTEXT = 1,	   /* tokens of all slots together */
 	DAVY_TUNER_PARALLEL = 2,   /* slots */
 	DAVY_TUNER_CACHE_TYPE = 3, /* enum davy_tuner_cache */
 	DAVY_TUNER_LAYERS = 4,	   /* on the GPU */
-	DAVY_TUNER_KNOBS = 5,
+	DAVY_TUNER_SETTINGS = 5,
 };
 
 enum davy_tuner_cache {
@@ -70,24 +70,24 @@ extern const struct davy_tuner_times
 	davy_tuner_times; /* 1 h, 8 h, 2 min, 6 h to 4 and 4 to 32 days */
 
 struct davy_tuner_bounds {
-	struct davy_tuner_range range[DAVY_TUNER_KNOBS];
+	struct davy_tuner_range range[DAVY_TUNER_SETTINGS];
 	struct davy_tuner_times times;
 	uint8_t backends[DAVY_BACKEND_COUNT]; /* preferred first; unknown: end of the list */
 };
 
 struct davy_tuner_setting {
-	uint32_t size[DAVY_TUNER_KNOBS]; /* 0: as in the command */
-	uint32_t backend;		 /* enum davy_backend; unknown: as in the command */
+	uint32_t size[DAVY_TUNER_SETTINGS]; /* 0: as in the command */
+	uint32_t backend;		    /* enum davy_backend; unknown: as in the command */
 };
 
 enum davy_tuner_why {
 	DAVY_TUNER_AS_TOLD = 0, /* no experience against the command's setting */
 	DAVY_TUNER_KEEPS = 1,	/* unchanged; "until_s" is the next try, if only time is missing */
-	DAVY_TUNER_LOWER = 2,	/* trouble: the knob goes down */
-	DAVY_TUNER_BACK = 3,	/* trouble: the knob returns to its previous size */
+	DAVY_TUNER_LOWER = 2,	/* trouble: the setting goes down */
+	DAVY_TUNER_BACK = 3,	/* trouble: the setting returns to its previous size */
 	DAVY_TUNER_OTHER = 4,	/* trouble: another backend */
 	DAVY_TUNER_NOWHERE = 5, /* trouble, but nothing left to try */
-	DAVY_TUNER_RAISE = 6,	/* probation: the knob goes up to a size not known to be bad */
+	DAVY_TUNER_RAISE = 6,	/* probation: the setting goes up to a size not known to be bad */
 	DAVY_TUNER_AGAIN = 7,	/* probation of a size that was bad */
 	DAVY_TUNER_OTHER_AGAIN = 8, /* probation of a backend that was bad */
 	DAVY_TUNER_WHY_COUNT = 9,
@@ -101,11 +101,11 @@ struct davy_tuner_reason {
 	uint32_t needed_depth; /* depth that a soak must reach before anything is raised */
 	uint32_t from;
 	uint32_t to;
-	uint32_t depth; /* depth of the failure in tokens; 0: unknown */
-	uint8_t why;	/* enum davy_tuner_why */
-	uint8_t knob;	/* enum davy_tuner_knob; DAVY_TUNER_KNOBS: the backend */
-	uint8_t class;	/* enum davy_log_class */
-	uint8_t chance; /* the setting had lasted: counted as chance */
+	uint32_t depth;	 /* depth of the failure in tokens; 0: unknown */
+	uint8_t why;	 /* enum davy_tuner_why */
+	uint8_t setting; /* enum davy_start_setting; DAVY_TUNER_SETTINGS: the backend */
+	uint8_t class;	 /* enum davy_log_class */
+	uint8_t chance;	 /* the setting had lasted: counted as chance */
 };
 
 #define DAVY_TUNER_MARKS 3 /* the smallest sizes that failed, in ascending order */
@@ -139,15 +139,15 @@ enum davy_tuner_turn {
 };
 
 struct davy_tuner_backend {
-	struct davy_tuner_size knob[DAVY_TUNER_KNOBS];
-	uint64_t until_s;		   /* earliest retry */
-	uint64_t chance_s;		   /* last failure that counted as chance */
-	uint32_t lasted[DAVY_TUNER_KNOBS]; /* sizes that lasted; 0: none */
+	struct davy_tuner_size setting[DAVY_TUNER_SETTINGS];
+	uint64_t until_s;		      /* earliest retry */
+	uint64_t chance_s;		      /* last failure that counted as chance */
+	uint32_t lasted[DAVY_TUNER_SETTINGS]; /* sizes that lasted; 0: none */
 	uint32_t lasted_depth;
 	uint32_t failed_depth; /* minimum of the failures below */
 	uint16_t failures;     /* since the last recovery, except those by chance */
 	uint16_t times;	       /* how often it was given up */
-	uint8_t active;	       /* knob being searched + 1; 0: none */
+	uint8_t active;	       /* setting being searched + 1; 0: none */
 	uint8_t turn;	       /* enum davy_tuner_turn */
 	uint8_t lessons;       /* how often a believed size failed */
 	uint8_t pad[5];
@@ -163,11 +163,11 @@ struct davy_tuner {
 	uint64_t failed_s;  /* time of the pending failure */
 	uint32_t failed_depth;
 	uint32_t soak_depth;
-	uint32_t probe_depth;		     /* depth that the soak of the probation must reach */
-	uint32_t in_force[DAVY_TUNER_KNOBS]; /* last answer; as in the command: the ceiling */
+	uint32_t probe_depth; /* depth that the soak of the probation must reach */
+	uint32_t in_force[DAVY_TUNER_SETTINGS]; /* last answer; as in the command: the ceiling */
 	uint8_t failed_class;
 	uint8_t failed;	  /* a failure is pending */
-	uint8_t probing;  /* 0: no probation; knob + 1; DAVY_TUNER_KNOBS + 1: the backend */
+	uint8_t probing;  /* 0: no probation; setting + 1; DAVY_TUNER_SETTINGS + 1: the backend */
 	uint8_t backend;  /* in force; unknown: not yet chosen */
 	uint8_t previous; /* backend to return to if the probation fails */
 	uint8_t pad[3];
@@ -213,13 +213,13 @@ void davy_tuner_setting(const struct davy_tuner *t, const struct davy_tuner_boun
 /* True if a stored tuner is usable: all numbers are in range. */
 bool davy_tuner_valid(const struct davy_tuner *t);
 
-/* Number of sizes of a knob, 1 if it is never changed. */
+/* Number of sizes of a setting, 1 if it is never changed. */
 uint32_t davy_tuner_steps(const struct davy_tuner_range *range);
 
-/* True if the size of the knob may cause failures of this class. */
-bool davy_tuner_matters(uint32_t knob, uint32_t class);
+/* True if the size of the setting may cause failures of this class. */
+bool davy_tuner_matters(uint32_t setting, uint32_t class);
 
-const char *davy_tuner_knob_name(uint32_t knob);
+const char *davy_tuner_setting_name(uint32_t setting);
 const char *davy_tuner_why_name(uint32_t why);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reactions to trouble: ends a failed probation, lowers a knob, switches the backend. */
+/* Reactions to trouble: ends a failed probation, lowers a setting, switches the backend. */
 #include "core/tuner/tuner_turn.h"
 
 #include <string.h>
 
-#define BIT(knob) (1u << (knob))
-#define ALL	  ((1u << DAVY_TUNER_KNOBS) - 1)
+#define BIT(setting) (1u << (setting))
+#define ALL	     ((1u << DAVY_TUNER_SETTINGS) - 1)
 
 /* A quantised cache does not shorten jobs. */
 #define OF_TIME (ALL & ~(1u << DAVY_TUNER_CACHE_TYPE))
 
-/* Knobs whose size may be the cause; 0: none, only another backend helps. */
-static const uint8_t knobs_of[DAVY_CLASS_COUNT] = {
+/* Settings whose size may be the cause; 0: none, only another backend helps. */
+static const uint8_t settings_of[DAVY_CLASS_COUNT] = {
 	[DAVY_CLASS_NONE] = ALL,	[DAVY_CLASS_GPU_RESET] = ALL,
 	[DAVY_CLASS_HANG] = OF_TIME,	[DAVY_CLASS_RING_TIMEOUT] = OF_TIME,
 	[DAVY_CLASS_DEVICE_LOST] = ALL, [DAVY_CLASS_OOM_GTT_HOST] = ALL,
@@ -19,21 +19,22 @@ static const uint8_t knobs_of[DAVY_CLASS_COUNT] = {
 	[DAVY_CLASS_OTHER] = ALL,
 };
 
-bool davy_tuner_matters(uint32_t knob, uint32_t class)
+bool davy_tuner_matters(uint32_t setting, uint32_t class)
 {
-	return knob < DAVY_TUNER_KNOBS && class < DAVY_CLASS_COUNT && (knobs_of[class] & BIT(knob));
+	return setting < DAVY_TUNER_SETTINGS && class < DAVY_CLASS_COUNT &&
+	       (settings_of[class] & BIT(setting));
 }
 
-static uint32_t tuner_down_size_of(const struct davy_turn *u, uint32_t knob)
+static uint32_t tuner_down_size_of(const struct davy_turn *u, uint32_t setting)
 {
-	return davy_tuner_in_force(&u->bounds->range[knob], u->b->knob[knob].size);
+	return davy_tuner_in_force(&u->bounds->range[setting], u->b->setting[setting].size);
 }
 
 static bool tuner_down_had_lasted(const struct davy_turn *u)
 {
 	bool lasted = false;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		if (tuner_down_size_of(u, i) > u->b->lasted[i])
 			return false;
 		lasted = lasted || u->b->lasted[i];
@@ -44,8 +45,8 @@ static bool tuner_down_had_lasted(const struct davy_turn *u)
 /* True if the setting had lasted. Exceptions: a recent chance failure, or doubt about a size. */
 static bool tuner_down_by_chance(const struct davy_turn *u)
 {
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (u->b->knob[i].bad[0].doubtful)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		if (u->b->setting[i].bad[0].doubtful)
 			return false;
 	if (u->b->chance_s && u->t->failed_s - u->b->chance_s < u->bounds->times.bad_s)
 		return false;
@@ -80,23 +81,23 @@ static void tuner_down_leave(struct davy_turn *u, uint8_t to, bool chance)
 	davy_tuner_put_backend(u, to);
 }
 
-/* The searched knob while it can go down, otherwise the next one that can. */
-static uint32_t tuner_down_knob(struct davy_turn *u, uint32_t class)
+/* The searched setting while it can go down, otherwise the next one that can. */
+static uint32_t tuner_down_setting(struct davy_turn *u, uint32_t class)
 {
-	uint32_t active = u->b->active - 1u; /* none: larger than all knobs */
+	uint32_t active = u->b->active - 1u; /* none: larger than all settings */
 
 	if (davy_tuner_matters(active, class)) {
 		if (tuner_down_size_of(u, active) > davy_tuner_floor(&u->bounds->range[active]))
 			return active;
-		if (u->b->knob[active].downs) /* its floor did not help */
-			memset(u->b->knob[active].bad, 0, sizeof(u->b->knob[active].bad));
+		if (u->b->setting[active].downs) /* its floor did not help */
+			memset(u->b->setting[active].bad, 0, sizeof(u->b->setting[active].bad));
 		u->b->active = 0;
 	}
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		if (davy_tuner_matters(i, class) &&
 		    tuner_down_size_of(u, i) > davy_tuner_floor(&u->bounds->range[i]))
 			return i;
-	return DAVY_TUNER_KNOBS;
+	return DAVY_TUNER_SETTINGS;
 }
 
 /* A believed size failed: its soak was too short. */
@@ -109,11 +110,11 @@ static void tuner_down_learn(struct davy_turn *u, struct davy_tuner_size *k, uin
 		u->b->lessons++;
 }
 
-static void tuner_down_lower(struct davy_turn *u, uint32_t knob, bool chance)
+static void tuner_down_lower(struct davy_turn *u, uint32_t setting, bool chance)
 {
-	const struct davy_tuner_range *range = &u->bounds->range[knob];
-	struct davy_tuner_size *k = &u->b->knob[knob];
-	uint32_t size = tuner_down_size_of(u, knob), good = davy_tuner_in_force(range, k->good);
+	const struct davy_tuner_range *range = &u->bounds->range[setting];
+	struct davy_tuner_size *k = &u->b->setting[setting];
+	uint32_t size = tuner_down_size_of(u, setting), good = davy_tuner_in_force(range, k->good);
 	bool at_once = !chance && u->t->soak_s < u->bounds->times.at_once_s;
 
 	if (davy_tuner_soaked(u, u->b->failed_depth))
@@ -124,13 +125,13 @@ static void tuner_down_lower(struct davy_turn *u, uint32_t knob, bool chance)
 		tuner_down_learn(u, k, size);
 		davy_tuner_mark_bad(u, k, size);
 	}
-	u->b->active = (uint8_t)(knob + 1);
+	u->b->active = (uint8_t)(setting + 1);
 	u->reason->why = DAVY_TUNER_LOWER;
 	if (k->good && good < size) {
 		u->reason->why = DAVY_TUNER_BACK;
-		davy_tuner_put(u, knob, good);
+		davy_tuner_put(u, setting, good);
 	} else {
-		davy_tuner_put(u, knob, davy_tuner_lower(range, size, k->downs, at_once));
+		davy_tuner_put(u, setting, davy_tuner_lower(range, size, k->downs, at_once));
 		k->downs = (uint16_t)(k->downs + (k->downs < UINT16_MAX));
 	}
 }
@@ -159,7 +160,7 @@ static uint8_t tuner_down_backend_after(const struct davy_turn *u, uint32_t clas
 static void tuner_down_other_backend(struct davy_turn *u, uint32_t class, bool chance)
 {
 	uint8_t to = tuner_down_backend_after(u, class);
-	bool sizes = class < DAVY_CLASS_COUNT && knobs_of[class];
+	bool sizes = class < DAVY_CLASS_COUNT && settings_of[class];
 
 	if (to == u->t->backend) {
 		u->reason->why = DAVY_TUNER_NOWHERE;
@@ -167,7 +168,7 @@ static void tuner_down_other_backend(struct davy_turn *u, uint32_t class, bool c
 		return;
 	}
 	if (sizes && !chance) { /* no size helped, so none is known to be good or bad */
-		memset(u->b->knob, 0, sizeof(u->b->knob));
+		memset(u->b->setting, 0, sizeof(u->b->setting));
 		u->b->active = 0;
 		u->b->turn = DAVY_TUNER_TURN_SMALLEST;
 	}
@@ -184,15 +185,15 @@ static bool tuner_down_in_probation(const struct davy_turn *u)
 
 static void tuner_down_end_probation(struct davy_turn *u)
 {
-	uint32_t knob = u->t->probing - 1u;
+	uint32_t setting = u->t->probing - 1u;
 
 	u->t->backoff_s =
 		davy_tuner_wait((uint32_t)davy_tuner_backoff(u), u->bounds->times.backoff_max_s, 1);
-	if (knob < DAVY_TUNER_KNOBS) {
-		tuner_down_lower(u, knob, false); /* back to the previous size */
+	if (setting < DAVY_TUNER_SETTINGS) {
+		tuner_down_lower(u, setting, false); /* back to the previous size */
 	} else if (davy_tuner_listed(u->bounds, u->t->previous)) {
 		u->reason->why = DAVY_TUNER_OTHER;
-		if (!u->b->turn && knobs_of[u->t->failed_class])
+		if (!u->b->turn && settings_of[u->t->failed_class])
 			u->b->turn = DAVY_TUNER_TURN_SMALLEST;
 		tuner_down_leave(u, u->t->previous, false);
 	} else {
@@ -202,7 +203,7 @@ static void tuner_down_end_probation(struct davy_turn *u)
 
 void davy_tuner_down(struct davy_turn *u)
 {
-	uint32_t class = u->t->failed_class, knob;
+	uint32_t class = u->t->failed_class, setting;
 	bool chance = tuner_down_by_chance(u);
 
 	u->reason->chance = chance;
@@ -216,9 +217,9 @@ void davy_tuner_down(struct davy_turn *u)
 		tuner_down_end_probation(u);
 		return;
 	}
-	knob = tuner_down_knob(u, class);
-	if (knob < DAVY_TUNER_KNOBS)
-		tuner_down_lower(u, knob, chance);
+	setting = tuner_down_setting(u, class);
+	if (setting < DAVY_TUNER_SETTINGS)
+		tuner_down_lower(u, setting, chance);
 	else
 		tuner_down_other_backend(u, class, chance);
 }

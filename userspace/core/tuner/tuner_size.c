@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sizes of a knob: which exist, which are bad, which is next. */
+/* The sizes of a setting: which exist, which are bad, which is next. */
 #include "core/tuner/tuner_turn.h"
 
 #include <string.h>
@@ -74,13 +74,13 @@ static uint32_t tuner_size_between(const struct davy_tuner_range *range, uint32_
 	return up < bad ? (uint32_t)up : 0;
 }
 
-struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t knob)
+struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t setting)
 {
-	const struct davy_tuner_range *range = &u->bounds->range[knob];
-	const struct davy_tuner_mark *bad = &u->b->knob[knob].bad[0];
-	struct davy_tuner_climb c = { .knob = knob, .depth = u->b->failed_depth };
+	const struct davy_tuner_range *range = &u->bounds->range[setting];
+	const struct davy_tuner_mark *bad = &u->b->setting[setting].bad[0];
+	struct davy_tuner_climb c = { .setting = setting, .depth = u->b->failed_depth };
 
-	c.from = davy_tuner_in_force(range, u->b->knob[knob].size);
+	c.from = davy_tuner_in_force(range, u->b->setting[setting].size);
 	if (c.from >= range->ceiling || (bad->size && bad->size <= c.from))
 		return c; /* its soak did not reach the depth of the failure */
 	c.to = range->ceiling;

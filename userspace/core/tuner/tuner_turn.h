@@ -8,7 +8,7 @@
 
 #include "core/tuner/tuner.h"
 
-#define DAVY_TUNER_PROBES_BACKEND (DAVY_TUNER_KNOBS + 1)
+#define DAVY_TUNER_PROBES_BACKEND (DAVY_TUNER_SETTINGS + 1)
 #define DAVY_TUNER_LESSONS	  8
 #define DAVY_TUNER_TRIAL	  4 /* back-offs in which a failure counts for the probation */
 
@@ -24,7 +24,7 @@ struct davy_turn {
 /* tuner_size.c */
 uint32_t davy_tuner_floor(const struct davy_tuner_range *range);
 
-/* The size in force, limited to the range; 0 if the knob is unknown. */
+/* The size in force, limited to the range; 0 if the setting is unknown. */
 uint32_t davy_tuner_in_force(const struct davy_tuner_range *range, uint32_t size);
 bool davy_tuner_movable(const struct davy_tuner_range *range);
 
@@ -34,7 +34,7 @@ uint32_t davy_tuner_lower(const struct davy_tuner_range *range, uint32_t size, u
 
 struct davy_tuner_climb {
 	uint64_t until_s; /* earliest time */
-	uint32_t knob;
+	uint32_t setting;
 	uint32_t from;
 	uint32_t to;	/* 0: none */
 	uint32_t depth; /* depth that a soak must reach before */
@@ -43,7 +43,7 @@ struct davy_tuner_climb {
 };
 
 /* The next higher size. */
-struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t knob);
+struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t setting);
 
 /* Marks a size as failed or as doubtful. */
 void davy_tuner_mark_bad(const struct davy_turn *u, struct davy_tuner_size *k, uint32_t size);
@@ -61,7 +61,7 @@ uint64_t davy_tuner_needed_soak(const struct davy_turn *u);
 bool davy_tuner_soaked(const struct davy_turn *u, uint32_t failed_depth);
 
 /* Sets another size; its soak begins. */
-void davy_tuner_put(struct davy_turn *u, uint32_t knob, uint32_t size);
+void davy_tuner_put(struct davy_turn *u, uint32_t setting, uint32_t size);
 void davy_tuner_put_backend(struct davy_turn *u, uint8_t backend);
 bool davy_tuner_listed(const struct davy_tuner_bounds *bounds, uint8_t backend);
 

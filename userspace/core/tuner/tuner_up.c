@@ -9,9 +9,9 @@ uint32_t davy_tuner_needed_depth(const struct davy_turn *u, uint32_t failed_dept
 {
 	const struct davy_tuner_range *range = u->bounds->range;
 	uint32_t context = davy_tuner_in_force(&range[DAVY_TUNER_CONTEXT],
-					       u->b->knob[DAVY_TUNER_CONTEXT].size);
+					       u->b->setting[DAVY_TUNER_CONTEXT].size);
 	uint32_t slots = davy_tuner_in_force(&range[DAVY_TUNER_PARALLEL],
-					     u->b->knob[DAVY_TUNER_PARALLEL].size);
+					     u->b->setting[DAVY_TUNER_PARALLEL].size);
 	uint32_t slot = context / (slots ? slots : 1);
 	uint32_t most = slot - slot / 8;
 
@@ -42,8 +42,8 @@ static void tuner_up_refute(struct davy_turn *u)
 {
 	bool deep = davy_tuner_soaked(u, u->b->failed_depth), bad = false;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
-		struct davy_tuner_size *k = &u->b->knob[i];
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
+		struct davy_tuner_size *k = &u->b->setting[i];
 		uint32_t size = davy_tuner_in_force(&u->bounds->range[i], k->size);
 
 		while (k->bad[0].size && k->bad[0].size <= size &&
@@ -55,7 +55,7 @@ static void tuner_up_refute(struct davy_turn *u)
 		}
 		bad = bad || k->bad[0].size || k->size;
 	}
-	if (u->b->active && !u->b->knob[u->b->active - 1].bad[0].size)
+	if (u->b->active && !u->b->setting[u->b->active - 1].bad[0].size)
 		u->b->active = 0;
 	if (!bad)
 		u->b->failed_depth = u->b->failures = 0;
@@ -95,7 +95,7 @@ static struct davy_tuner_climb tuner_up_best_climb(const struct davy_turn *u)
 {
 	struct davy_tuner_climb best = { 0 };
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		struct davy_tuner_climb c = davy_tuner_higher(u, i);
 		bool due = u->now_s >= c.until_s;
 
@@ -110,7 +110,7 @@ static uint64_t tuner_up_earliest(const struct davy_turn *u)
 {
 	uint64_t earliest_s = 0;
 
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++) {
 		struct davy_tuner_climb c = davy_tuner_higher(u, i);
 
 		if (c.to && c.until_s > u->now_s && (!earliest_s || c.until_s < earliest_s))
@@ -135,10 +135,10 @@ static void tuner_up_take_turn(struct davy_turn *u)
 	if (b->turn == DAVY_TUNER_TURN_NONE)
 		return;
 	b->turn = smallest ? DAVY_TUNER_TURN_TOLD : DAVY_TUNER_TURN_SMALLEST;
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		b->knob[i].size = smallest || b->knob[i].bad[0].size
-					  ? davy_tuner_floor(&u->bounds->range[i])
-					  : 0;
+	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
+		b->setting[i].size = smallest || b->setting[i].bad[0].size
+					     ? davy_tuner_floor(&u->bounds->range[i])
+					     : 0;
 }
 
 static void tuner_up_try_backend(struct davy_turn *u, uint8_t backend)
@@ -155,9 +155,9 @@ static void tuner_up_try_backend(struct davy_turn *u, uint8_t backend)
 static void tuner_up_try_size(struct davy_turn *u, const struct davy_tuner_climb *c)
 {
 	u->reason->why = c->again ? DAVY_TUNER_AGAIN : DAVY_TUNER_RAISE;
-	u->b->knob[c->knob].good = c->from;
-	davy_tuner_put(u, c->knob, c->to);
-	tuner_up_begin_probation(u, (uint8_t)(c->knob + 1), c->depth);
+	u->b->setting[c->setting].good = c->from;
+	davy_tuner_put(u, c->setting, c->to);
+	tuner_up_begin_probation(u, (uint8_t)(c->setting + 1), c->depth);
 }
 
 /* Wait until the last probation has passed, or until the depth is no longer reached. */

@@ -66,7 +66,7 @@ struct davy_process {
 
 /* An action in force, and what undo needs. */
 struct davy_effect {
-	struct davy_knobs before;
+	struct davy_start_settings before;
 	uint64_t until_ns; /* of a quarantine: no retry before */
 	uint8_t action;
 	uint8_t hazard;	 /* none: ordered by an operator, who undoes it */
@@ -112,7 +112,7 @@ struct davy_workload {
 	uint8_t pinned;
 	uint8_t rival;
 	uint8_t mode;	       /* enum davy_mode + 1; 0: mode of the host */
-	uint8_t fixed;	       /* bits of enum davy_tuner_knob, pinned by the administrator */
+	uint8_t fixed;	       /* bits of enum davy_start_setting, pinned by the administrator */
 	uint8_t freeze_action; /* pause or throttle in force */
 	uint8_t freeze_hazard;
 	uint8_t freeze_times;	  /* how often the hazard returned soon after the release */
@@ -126,10 +126,10 @@ struct davy_workload {
 	uint16_t act_permille;
 	uint32_t act_pid_before; /* old process; keeps serving if the action fails */
 	uint32_t effect_count;
-	struct davy_knobs knobs; /* settings in force; 0: as in its command line */
-	struct davy_knobs act_knobs;
-	struct davy_tuner_reason act_tuning; /* AS_TOLD: not from the tuner */
-	struct davy_knobs retry_knobs;	     /* settings of a shrink to retry */
+	struct davy_start_settings settings; /* settings in force; 0: as in its command line */
+	struct davy_start_settings act_settings;
+	struct davy_tuner_reason act_tuning;	   /* AS_TOLD: not from the tuner */
+	struct davy_start_settings retry_settings; /* settings of a shrink to retry */
 	struct davy_tuner_reason retry_tuning;
 	char act_device[DAVY_DEVICE_LEN]; /* device before the action */
 	uint64_t act_lease_ns;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const names[DAVY_TUNER_KNOBS] = {
+static const char *const names[DAVY_TUNER_SETTINGS] = {
 	[DAVY_TUNER_UBATCH] = "ubatch",		[DAVY_TUNER_CONTEXT] = "context",
 	[DAVY_TUNER_PARALLEL] = "parallel",	[DAVY_TUNER_CACHE_TYPE] = "cache_type",
 	[DAVY_TUNER_LAYERS] = "gpu_layers_off",
@@ -15,14 +15,14 @@ static const char *const cache_names[DAVY_TUNER_CACHE_COUNT] = {
 	[DAVY_TUNER_CACHE_F16] = "f16",
 };
 
-const char *davy_knob_name(uint32_t knob)
+const char *davy_start_setting_name(uint32_t setting)
 {
-	return knob < DAVY_TUNER_KNOBS ? names[knob] : "unknown";
+	return setting < DAVY_TUNER_SETTINGS ? names[setting] : "unknown";
 }
 
-uint32_t davy_knob_get(const struct davy_knobs *k, uint32_t knob)
+uint32_t davy_start_setting_get(const struct davy_start_settings *k, uint32_t setting)
 {
-	switch (knob) {
+	switch (setting) {
 	case DAVY_TUNER_UBATCH:
 		return k->ubatch;
 	case DAVY_TUNER_CONTEXT:
@@ -38,9 +38,9 @@ uint32_t davy_knob_get(const struct davy_knobs *k, uint32_t knob)
 	}
 }
 
-bool davy_knob_set(struct davy_knobs *k, uint32_t knob, uint64_t value)
+bool davy_start_setting_set(struct davy_start_settings *k, uint32_t setting, uint64_t value)
 {
-	switch (knob) {
+	switch (setting) {
 	case DAVY_TUNER_UBATCH:
 		k->ubatch = (uint32_t)value;
 		break;
@@ -59,12 +59,13 @@ bool davy_knob_set(struct davy_knobs *k, uint32_t knob, uint64_t value)
 	default:
 		return false;
 	}
-	return davy_knob_get(k, knob) == value && k->cache_type < DAVY_TUNER_CACHE_COUNT;
+	return davy_start_setting_get(k, setting) == value &&
+	       k->cache_type < DAVY_TUNER_CACHE_COUNT;
 }
 
-bool davy_knobs_none(const struct davy_knobs *k)
+bool davy_start_settings_none(const struct davy_start_settings *k)
 {
-	static const struct davy_knobs none;
+	static const struct davy_start_settings none;
 
 	return !memcmp(k, &none, sizeof(none));
 }
