@@ -75,7 +75,7 @@ static void env_apply_settings(struct env_build *t, uint32_t available)
 		  DAVY_POLICY_PARALLEL);
 	if (settings.parallel)
 		t->facts.parallel =
-			settings.parallel; /* an engine with a context per slot divides by the slots */
+			settings.parallel; /* engines with a context per slot divide by it */
 	env_apply(t, (struct davy_engine_override){ .settings = { .context = settings.context } },
 		  DAVY_POLICY_CONTEXT);
 	if (backend != DAVY_BACKEND_CPU)

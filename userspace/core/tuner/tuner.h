@@ -6,15 +6,15 @@
  *
  * Down immediately: trouble lowers one setting, in the order of enum davy_start_setting, each time
  * further (to 1/2, 1/8, 1/64). If the engine died at once, the setting goes to its floor, since no
- * request was served with more. If the floor of a setting does not help, the setting is not the cause and
- * the next setting is lowered; after the last setting, the next backend is used. The last backend is the
- * CPU. Failures that do not depend on a size (a page fault, a crash at start) switch the backend
- * directly; a host crash switches to the last one.
+ * request was served with more. If the floor of a setting does not help, the setting is not the
+ * cause and the next setting is lowered; after the last setting, the next backend is used. The last
+ * backend is the CPU. Failures that do not depend on a size (a page fault, a crash at start) switch
+ * the backend directly; a host crash switches to the last one.
  *
  * Up by probation: a soak must last long enough and reach the depth of the failure (or the depth
- * that the context allows). Then one setting is raised, the one with the largest gain, half way to the
- * smallest size known to be bad. If it fails within four back-offs, it goes back to its previous
- * size. There is at most one probation per back-off. The back-off doubles with each failed
+ * that the context allows). Then one setting is raised, the one with the largest gain, half way to
+ * the smallest size known to be bad. If it fails within four back-offs, it goes back to its
+ * previous size. There is at most one probation per back-off. The back-off doubles with each failed
  * probation until one succeeds or four back-offs have passed. A size known to be bad is tried again
  * only if no size is left below it and its own, longer back-off is over. The same applies to a
  * backend; if sizes may have caused its failure, it alternates between the smallest sizes and the
@@ -23,8 +23,9 @@
  * A soak was too short if a failure that it should have revealed followed it. Later soaks on that
  * backend are twice as long.
  *
- * Doubt: trouble with a setting that had lasted at the same depth counts as chance. The setting goes
- * down, and that size is tried again first. In another environment, all bad sizes are doubtful.
+ * Doubt: trouble with a setting that had lasted at the same depth counts as chance. The setting
+ * goes down, and that size is tried again first. In another environment, all bad sizes are
+ * doubtful.
  */
 #ifndef DAVY_TUNER_H
 #define DAVY_TUNER_H
