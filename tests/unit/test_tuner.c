@@ -14,8 +14,8 @@ static void a_good_model_is_never_touched(void **state)
 		soaks(DAY, DEEP);
 		assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
-		for (uint32_t setting = 0; setting < DAVY_TUNER_SETTINGS; setting++)
-			assert_int_equal(setting.size[setting], 0);
+		for (uint32_t which = 0; which < DAVY_TUNER_SETTINGS; which++)
+			assert_int_equal(setting.size[which], 0);
 	}
 }
 
@@ -242,9 +242,9 @@ static void the_next_probation_waits_until_the_last_has_proved_itself(void **sta
 {
 	(void)state;
 	begin();
-	for (uint32_t setting = DAVY_TUNER_CONTEXT; setting < DAVY_TUNER_SETTINGS; setting++)
-		if (setting != DAVY_TUNER_PARALLEL)
-			bounds.range[setting].floor = bounds.range[setting].ceiling;
+	for (uint32_t which = DAVY_TUNER_CONTEXT; which < DAVY_TUNER_SETTINGS; which++)
+		if (which != DAVY_TUNER_PARALLEL)
+			bounds.range[which].floor = bounds.range[which].ceiling;
 	bounds.range[DAVY_TUNER_UBATCH] = (struct davy_tuner_range){ 256, 512, 256 };
 	ask();
 	fails_after(AWHILE, 5000, DAVY_CLASS_DEVICE_LOST);
@@ -447,9 +447,8 @@ static void what_no_size_has_helped_is_tried_with_the_least_and_as_told_by_turns
 		soaks(33 * DAY, 100);
 		assert_int_equal(reason.why, DAVY_TUNER_OTHER_AGAIN);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
-		for (uint32_t setting = 0; setting < DAVY_TUNER_SETTINGS; setting++)
-			assert_int_equal(setting.size[setting],
-					 i % 2 ? 0 : bounds.range[setting].floor);
+		for (uint32_t which = 0; which < DAVY_TUNER_SETTINGS; which++)
+			assert_int_equal(setting.size[which], i % 2 ? 0 : bounds.range[which].floor);
 		fails_after(MINUTE, 0, DAVY_CLASS_DEVICE_LOST);
 		assert_int_equal(setting.backend, DAVY_BACKEND_CPU);
 	}

@@ -18,7 +18,7 @@ static uint32_t bits(uint32_t steps)
 }
 
 struct hunt {
-	uint32_t setting, limit;
+	uint32_t which, limit;
 	uint64_t dies_after; /* seconds */
 	enum davy_log_class class;
 	uint32_t failures;
@@ -52,7 +52,7 @@ static void hunt(struct hunt *h)
 	h->climbed_s = 0;
 	h->backoff_s = bounds.times.backoff_s;
 	while (!found) {
-		bool bad = size(h->setting) > h->limit;
+		bool bad = size(h->which) > h->limit;
 
 		assert_true(++h->tries < 300);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
@@ -64,9 +64,9 @@ static void hunt(struct hunt *h)
 		h->succeeded = h->succeeded || (probing && !bad);
 		check_probation(h, probing);
 		probing = is_probation() || (probing && !bad);
-		found = size(h->setting) == h->limit && !bad;
+		found = size(h->which) == h->limit && !bad;
 		for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
-			found = found && (i == h->setting || !setting.size[i]);
+			found = found && (i == h->which || !setting.size[i]);
 	}
 }
 
@@ -105,7 +105,7 @@ static void every_limit_of_a_setting_is_found_as_fast_as_by_halves(void **state)
 		uint32_t steps = davy_tuner_steps(&ranges[r]);
 
 		for (uint32_t n = 0; n < 2 * (steps - 1); n++) {
-			struct hunt h = { .setting = DAVY_TUNER_UBATCH,
+			struct hunt h = { .which = DAVY_TUNER_UBATCH,
 					  .limit = nth(&ranges[r], n / 2),
 					  .dies_after = n % 2 ? AWHILE : 1,
 					  .class = DAVY_CLASS_RING_TIMEOUT };
@@ -125,14 +125,14 @@ static void every_limit_of_every_setting_is_found_and_the_others_come_back(void 
 {
 	(void)state;
 	begin();
-	for (uint32_t setting = 0; setting < DAVY_TUNER_SETTINGS; setting++) {
-		struct davy_tuner_range range = bounds.range[setting];
+	for (uint32_t which = 0; which < DAVY_TUNER_SETTINGS; which++) {
+		struct davy_tuner_range range = bounds.range[which];
 		uint32_t steps = davy_tuner_steps(&range), allowed = 1;
 
-		for (uint32_t i = 0; i <= setting; i++)
+		for (uint32_t i = 0; i <= which; i++)
 			allowed += bits(davy_tuner_steps(&bounds.range[i]));
 		for (uint32_t n = 0; n < 2 * (steps - 1); n++) {
-			struct hunt h = { .setting = setting,
+			struct hunt h = { .which = which,
 					  .limit = nth(&range, n / 2),
 					  .dies_after = n % 2 ? AWHILE : 1,
 					  .class = DAVY_CLASS_OTHER };

@@ -46,10 +46,10 @@ static inline void begin(void)
 	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 }
 
-static inline void pin_all_but(uint32_t setting)
+static inline void pin_all_but(uint32_t which)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
-		if (i != setting)
+		if (i != which)
 			bounds.range[i].floor = bounds.range[i].ceiling;
 	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 }
@@ -66,9 +66,9 @@ static inline void ask(void)
 }
 
 /* The setting in force, with the command's values. */
-static inline uint32_t size(uint32_t setting)
+static inline uint32_t size(uint32_t which)
 {
-	return setting.size[setting] ? setting.size[setting] : bounds.range[setting].ceiling;
+	return setting.size[which] ? setting.size[which] : bounds.range[which].ceiling;
 }
 
 /* It works for so long, and dies. */
