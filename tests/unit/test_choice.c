@@ -208,7 +208,8 @@ static void a_breaker_moves_to_the_next_and_only_warns_who_insists(void **state)
 	davy_choose(&q, &choice);
 	assert_int_equal(choice.backend,
 			 DAVY_BACKEND_CPU); /* what it was built with is not known */
-	assert_non_null(strstr(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO), "unknown whether the engine has sycl"));
+	assert_non_null(strstr(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO),
+			       "unknown whether the engine has sycl"));
 	assert_false(choice.pinned);
 	q.subject.available = BITS(DAVY_BACKEND_VULKAN) | BITS(DAVY_BACKEND_SYCL);
 	davy_choose(&q, &choice);

@@ -448,7 +448,8 @@ static void what_no_size_has_helped_is_tried_with_the_least_and_as_told_by_turns
 		assert_int_equal(reason.why, DAVY_TUNER_OTHER_AGAIN);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
 		for (uint32_t which = 0; which < DAVY_TUNER_SETTINGS; which++)
-			assert_int_equal(setting.size[which], i % 2 ? 0 : bounds.range[which].floor);
+			assert_int_equal(setting.size[which],
+					 i % 2 ? 0 : bounds.range[which].floor);
 		fails_after(MINUTE, 0, DAVY_CLASS_DEVICE_LOST);
 		assert_int_equal(setting.backend, DAVY_BACKEND_CPU);
 	}
