@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "engines/command.h"
-#include "policy/told.h"
+#include "policy/applied.h"
 #include "exec/exec_case.h"
 #include "verb/verb.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "policy/told.h"
+#include "policy/applied.h"
 #include "store/generated.h"
 
 #define DAVY_OUTPUT_NOTES_MAX 32

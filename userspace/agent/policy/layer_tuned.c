@@ -14,7 +14,7 @@
 
 #include "lib/hash.h"
 #include "lib/log.h"
-#include "policy/told.h"
+#include "policy/applied.h"
 #include "report/plan_text.h"
 #include "report/tuner_text.h"
 #include "store/policy_file.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/told.h"
+#include "policy/applied.h"
 #include "host/host_subject.h"
 #include "agent/policy/agent_policy.h"
 

@@ -3,8 +3,8 @@
  * The settings of all layers that an engine must get: in its command, its environment, or a
  * configuration file. Pure.
  */
-#ifndef DAVY_TOLD_H
-#define DAVY_TOLD_H
+#ifndef DAVY_APPLIED_H
+#define DAVY_APPLIED_H
 
 #include "engines/engine.h"
 #include "policy/effective.h"

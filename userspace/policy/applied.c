@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/told.h"
+#include "policy/applied.h"
 
 #include <string.h>
 
