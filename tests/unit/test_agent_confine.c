@@ -222,7 +222,7 @@ static int try_all(void)
 	return 0;
 }
 
-static void what_it_never_does_is_refused(void **state)
+static void system_calls_outside_the_filter_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(confined(try_all), 0);
@@ -313,7 +313,7 @@ static int hurry(void)
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
 
-static void it_hurries_and_its_children_do_not(void **state)
+static void the_agent_has_priority_and_its_children_have_none(void **state)
 {
 	(void)state;
 	assert_int_equal(confined(hurry), 0);
@@ -322,11 +322,11 @@ static void it_hurries_and_its_children_do_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_it_never_does_is_refused),
+		cmocka_unit_test(system_calls_outside_the_filter_are_refused),
 		cmocka_unit_test(only_the_rights_of_the_table_are_left),
 		cmocka_unit_test(its_children_can_do_their_work),
 		cmocka_unit_test(its_sensors_can_go_on),
-		cmocka_unit_test(it_hurries_and_its_children_do_not),
+		cmocka_unit_test(the_agent_has_priority_and_its_children_have_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

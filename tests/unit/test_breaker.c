@@ -39,7 +39,7 @@ static void a_device_failure_opens_it_for_its_key(void **state)
 	assert_int_equal(plan->until_ns - plan->at_ns, 600 * S);
 }
 
-static void it_half_opens_after_its_time_once(void **state)
+static void an_open_breaker_half_opens_once_after_its_timer(void **state)
 {
 	(void)state;
 	begin_history();
@@ -51,7 +51,7 @@ static void it_half_opens_after_its_time_once(void **state)
 	assert_int_equal(last_breaker()->breaker_state, DAVY_BREAKER_HALF_OPEN);
 }
 
-static void a_probation_that_soaks_closes_it(void **state)
+static void a_successful_probation_closes_the_breaker(void **state)
 {
 	(void)state;
 	begin_history();
@@ -100,7 +100,7 @@ static void the_back_off_has_an_end(void **state)
 	assert_int_equal(last_breaker()->until_ns - last_breaker()->at_ns, 86400 * S);
 }
 
-static void observing_and_strangers_teach_nothing(void **state)
+static void mode_observe_and_unadopted_engines_do_not_change_the_breaker(void **state)
 {
 	(void)state;
 	served_engine();
@@ -134,12 +134,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_failure_opens_it_for_its_key),
-		cmocka_unit_test(it_half_opens_after_its_time_once),
-		cmocka_unit_test(a_probation_that_soaks_closes_it),
+		cmocka_unit_test(an_open_breaker_half_opens_once_after_its_timer),
+		cmocka_unit_test(a_successful_probation_closes_the_breaker),
 		cmocka_unit_test(a_probation_that_ends_early_proves_nothing),
 		cmocka_unit_test(a_probation_that_fails_doubles_the_back_off),
 		cmocka_unit_test(the_back_off_has_an_end),
-		cmocka_unit_test(observing_and_strangers_teach_nothing),
+		cmocka_unit_test(mode_observe_and_unadopted_engines_do_not_change_the_breaker),
 		cmocka_unit_test(an_unread_device_matches_any),
 	};
 

@@ -90,7 +90,7 @@ static void a_region_that_is_not_listed_is_at_its_default(void **state)
 			 -ENOENT);
 }
 
-static void what_others_have_set_since_is_left_alone(void **state)
+static void limits_that_others_changed_are_kept(void **state)
 {
 	struct davy_intent cap = { .action = DAVY_ACTION_CAP };
 
@@ -103,7 +103,7 @@ static void what_others_have_set_since_is_left_alone(void **state)
 	assert_string_equal(file_text(cap.file), REGION " 1073741824\n");
 }
 
-static void what_the_kernel_did_not_take_is_an_error(void **state)
+static void a_limit_that_the_kernel_refuses_is_an_error(void **state)
 {
 	struct davy_intent cap = { .action = DAVY_ACTION_CAP };
 
@@ -255,7 +255,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static void a_stopped_process_goes_on_and_a_stranger_with_its_number_does_not(void **state)
+static void only_the_stopped_process_is_continued_after_pid_reuse(void **state)
 {
 	pid_t pid = sleeper();
 	struct davy_intent hold = { .action = DAVY_ACTION_PAUSE, .pid = (uint32_t)pid };
@@ -321,15 +321,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_region_is_capped_read_back_and_given_back),
 		IN_TREE(a_region_that_is_not_listed_is_at_its_default),
-		IN_TREE(what_others_have_set_since_is_left_alone),
-		IN_TREE(what_the_kernel_did_not_take_is_an_error),
+		IN_TREE(limits_that_others_changed_are_kept),
+		IN_TREE(a_limit_that_the_kernel_refuses_is_an_error),
 		IN_TREE(memory_and_processor_are_capped_in_their_own_units),
 		IN_TREE(a_stricter_limit_stays),
 		IN_TREE(an_absent_controller_is_named),
 		IN_TREE(nonsense_is_refused),
 		IN_TREE(a_device_is_kept_awake_and_let_sleep_again),
 		IN_TREE(another_boot_has_undone_all),
-		cmocka_unit_test(a_stopped_process_goes_on_and_a_stranger_with_its_number_does_not),
+		cmocka_unit_test(only_the_stopped_process_is_continued_after_pid_reuse),
 		cmocka_unit_test(a_frozen_cgroup_is_thawed_unless_others_froze_it),
 	};
 

@@ -101,7 +101,7 @@ static void paths_of_every_runtime_are_understood(void **state)
 	}
 }
 
-static void of_several_hierarchies_the_one_that_says_most_counts(void **state)
+static void the_most_specific_hierarchy_names_the_cgroup(void **state)
 {
 	struct davy_cgroup_name n;
 
@@ -154,7 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_of_every_runtime_are_understood),
-		cmocka_unit_test(of_several_hierarchies_the_one_that_says_most_counts),
+		cmocka_unit_test(the_most_specific_hierarchy_names_the_cgroup),
 		cmocka_unit_test(hostile_names_are_cut_and_not_obeyed),
 	};
 

@@ -130,7 +130,7 @@ static int swap(void *arg)
 	return davy_child_start(&spec, &child) || !davy_child_wait(&child, LONG_MS, NULL);
 }
 
-static void descriptors_whose_numbers_overlap_are_not_mixed_up(void **state)
+static void descriptors_with_overlapping_numbers_are_kept_apart(void **state)
 {
 	struct davy_child_spec spec = { .run = swap, .fds = &pair[1], .fd_count = 1 };
 	struct davy_child child;
@@ -177,7 +177,7 @@ static void a_function_has_the_descriptors_it_was_given_and_no_other(void **stat
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-static void a_users_command_keeps_what_the_user_left_open_for_it(void **state)
+static void a_users_command_inherits_the_users_descriptors(void **state)
 {
 	int left = fcntl(pair[0], F_DUPFD, 60), ours = fcntl(pair[0], F_DUPFD_CLOEXEC, 61);
 	char script[] = "cd /proc/self/fd && for i in 60 61; do test -e $i && echo $i; done";
@@ -201,7 +201,7 @@ static int refuse(void *arg)
 	return -EXDEV;
 }
 
-static void what_cannot_be_executed_is_an_error_and_leaves_no_child(void **state)
+static void a_failed_exec_is_an_error_and_leaves_no_child(void **state)
 {
 	char *argv[] = { "x", NULL };
 	struct davy_child_spec spec = { .path = "/no/such/program", .argv = argv };
@@ -274,7 +274,7 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
-static void signals_group_and_session_are_as_the_spec_says(void **state)
+static void signals_group_and_session_follow_the_spec(void **state)
 {
 	struct davy_child_spec spec = { .run = wrong_signals, .name = "lamp-child" };
 	struct davy_child child;
@@ -474,12 +474,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CHECK(a_program_has_the_descriptors_it_was_given_and_no_other),
-		CHECK(descriptors_whose_numbers_overlap_are_not_mixed_up),
+		CHECK(descriptors_with_overlapping_numbers_are_kept_apart),
 		CHECK(a_function_has_the_descriptors_it_was_given_and_no_other),
-		CHECK(a_users_command_keeps_what_the_user_left_open_for_it),
-		CHECK(what_cannot_be_executed_is_an_error_and_leaves_no_child),
+		CHECK(a_users_command_inherits_the_users_descriptors),
+		CHECK(a_failed_exec_is_an_error_and_leaves_no_child),
 		CHECK(limits_are_lowered_and_never_raised),
-		CHECK(signals_group_and_session_are_as_the_spec_says),
+		CHECK(signals_group_and_session_follow_the_spec),
 		CHECK(a_child_with_a_death_signal_dies_with_its_parent),
 		CHECK(a_child_and_its_group_are_killed),
 		CHECK(a_child_that_even_sigkill_does_not_end_is_left_and_reaped_later),

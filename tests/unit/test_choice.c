@@ -138,7 +138,7 @@ static const struct {
 	  false, false, true },
 };
 
-static void each_row_of_the_launchers_table_is_decided_so(void **state)
+static void each_row_of_the_launchers_table_holds(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -198,7 +198,7 @@ static void every_step_has_its_evidence(void **state)
 	assert_non_null(n->value);
 }
 
-static void a_breaker_moves_to_the_next_and_only_warns_who_insists(void **state)
+static void a_breaker_selects_the_next_backend_and_only_warns_if_forced(void **state)
 {
 	struct davy_choice_question q = asking("qwen3.gguf");
 
@@ -295,7 +295,7 @@ static void a_command_that_names_its_backend_is_warned_by_rules_only(void **stat
 			       "vulkan is known to fail here: this family of models died"));
 }
 
-static void what_cannot_fit_is_refused_with_the_numbers(void **state)
+static void a_model_that_cannot_fit_is_refused_with_the_numbers(void **state)
 {
 	struct davy_choice_question q = asking("qwen3.gguf");
 
@@ -329,7 +329,7 @@ static void what_cannot_fit_is_refused_with_the_numbers(void **state)
 	assert_non_null(node(DAVY_STEP_MEMORY, DAVY_MARK_WARN));
 }
 
-static void gpu_only_and_prefer_gpu_order_what_the_rules_allow(void **state)
+static void gpu_only_and_prefer_gpu_order_the_allowed_backends(void **state)
 {
 	struct davy_choice_question q = asking("x.gguf");
 
@@ -357,7 +357,7 @@ static void gpu_only_and_prefer_gpu_order_what_the_rules_allow(void **state)
 	load(NULL);
 }
 
-static void where_nobody_says_anything_the_engine_decides(void **state)
+static void without_rules_the_engine_decides(void **state)
 {
 	struct davy_choice_question q = asking("x.gguf");
 
@@ -455,7 +455,7 @@ static void the_tree_holds_whatever_the_rules_set(void **state)
 	load(NULL);
 }
 
-static void room_is_judged_by_layers_limits_and_whose_memory_it_is(void **state)
+static void free_memory_depends_on_layers_limits_and_shared_memory(void **state)
 {
 	const struct davy_fit_question dgpu = { .weight_bytes = 20 * GIB,
 						.cache_bytes = GIB,
@@ -504,7 +504,7 @@ static void room_is_judged_by_layers_limits_and_whose_memory_it_is(void **state)
 	assert_true(davy_fit_refuses(&f));
 }
 
-static void sizes_are_told_in_their_unit(void **state)
+static void sizes_are_printed_with_their_unit(void **state)
 {
 	static const struct {
 		uint64_t bytes;
@@ -524,21 +524,21 @@ static void sizes_are_told_in_their_unit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_row_of_the_launchers_table_is_decided_so),
+		cmocka_unit_test(each_row_of_the_launchers_table_holds),
 		cmocka_unit_test(an_unknown_model_gets_the_safe_set_until_it_has_lived),
 		cmocka_unit_test(every_step_has_its_evidence),
-		cmocka_unit_test(a_breaker_moves_to_the_next_and_only_warns_who_insists),
+		cmocka_unit_test(a_breaker_selects_the_next_backend_and_only_warns_if_forced),
 		cmocka_unit_test(an_engine_is_judged_by_the_backends_that_it_has),
 		cmocka_unit_test(a_backend_with_an_open_breaker_is_not_left_to_the_engine),
 		cmocka_unit_test(a_command_that_names_its_backend_is_warned_by_rules_only),
-		cmocka_unit_test(what_cannot_fit_is_refused_with_the_numbers),
-		cmocka_unit_test(gpu_only_and_prefer_gpu_order_what_the_rules_allow),
-		cmocka_unit_test(where_nobody_says_anything_the_engine_decides),
+		cmocka_unit_test(a_model_that_cannot_fit_is_refused_with_the_numbers),
+		cmocka_unit_test(gpu_only_and_prefer_gpu_order_the_allowed_backends),
+		cmocka_unit_test(without_rules_the_engine_decides),
 		cmocka_unit_test(an_engine_without_a_cpu_is_not_moved_there),
 		cmocka_unit_test(hostile_names_break_nothing),
 		cmocka_unit_test(the_tree_holds_whatever_the_rules_set),
-		cmocka_unit_test(room_is_judged_by_layers_limits_and_whose_memory_it_is),
-		cmocka_unit_test(sizes_are_told_in_their_unit),
+		cmocka_unit_test(free_memory_depends_on_layers_limits_and_shared_memory),
+		cmocka_unit_test(sizes_are_printed_with_their_unit),
 	};
 
 	return cmocka_run_group_tests(tests, load, NULL);

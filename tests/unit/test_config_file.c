@@ -155,7 +155,7 @@ static const struct {
 	{ "[job_stall driver=xe]\nlevel2 = 60 %\n[job_stall]\nlevel3 = 55 %\n", ":4: " },
 };
 
-static void a_wrong_line_is_told_with_what_was_expected_and_nothing_is_taken(void **state)
+static void a_wrong_line_names_the_expected_value_and_rejects_the_file(void **state)
 {
 	struct davy_config c, before;
 
@@ -169,7 +169,7 @@ static void a_wrong_line_is_told_with_what_was_expected_and_nothing_is_taken(voi
 	}
 }
 
-static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
+static void text_that_would_be_truncated_or_skipped_is_an_error(void **state)
 {
 	static const char zero[] = "[agent]\nclear = 1 s\n\0mode = enforce\n";
 	static char text[300 * 1024];
@@ -282,7 +282,7 @@ static void every_default_is_in_its_range_and_in_order(void **state)
 	}
 }
 
-static void the_shipped_file_says_what_the_code_does(void **state)
+static void the_shipped_file_has_the_defaults_of_the_code(void **state)
 {
 	struct davy_config c, defaults;
 
@@ -300,14 +300,14 @@ int main(void)
 		cmocka_unit_test(thresholds_are_read_with_their_units),
 		cmocka_unit_test(thresholds_of_some_are_read_beside_those_of_all),
 		cmocka_unit_test(a_long_name_of_a_section_is_not_cut),
-		cmocka_unit_test(a_wrong_line_is_told_with_what_was_expected_and_nothing_is_taken),
-		cmocka_unit_test(what_would_be_cut_or_skipped_in_silence_is_an_error),
+		cmocka_unit_test(a_wrong_line_names_the_expected_value_and_rejects_the_file),
+		cmocka_unit_test(text_that_would_be_truncated_or_skipped_is_an_error),
 		cmocka_unit_test(blanks_comments_and_line_ends_do_not_matter),
 		cmocka_unit_test(there_is_room_for_64_and_no_more),
 		cmocka_unit_test(a_hostile_name_is_made_safe_to_show),
 		cmocka_unit_test(values_are_shown_in_the_largest_unit_that_fits),
 		cmocka_unit_test(every_default_is_in_its_range_and_in_order),
-		cmocka_unit_test(the_shipped_file_says_what_the_code_does),
+		cmocka_unit_test(the_shipped_file_has_the_defaults_of_the_code),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);

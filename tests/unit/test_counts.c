@@ -108,7 +108,7 @@ static void without_a_file_nothing_was_counted(void **state)
 	"{\"format\":1,\"since\":5,\"classes\":{},\"hazards\":{\"reset\":{" text ",\"averted\":0," \
 	"\"late\":0,\"false_alarms\":0}}}"
 
-static void what_does_not_agree_is_refused(void **state)
+static void inconsistent_counters_are_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -162,7 +162,7 @@ static void what_does_not_agree_is_refused(void **state)
 	}
 }
 
-static void one_that_is_refused_is_put_aside(void **state)
+static void a_refused_file_is_put_aside(void **state)
 {
 	struct davy_counts counts = { .since_s = 5 };
 	struct stat st;
@@ -176,7 +176,7 @@ static void one_that_is_refused_is_put_aside(void **state)
 	assert_int_equal(st.st_size, 1);
 }
 
-static void what_an_older_davylamp_counted_is_imported_once(void **state)
+static void counters_of_an_older_davylamp_are_imported_once(void **state)
 {
 	static const char text[] =
 		LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":7,\"max_ns\":7,\"slots\":[1," ZEROS "]");
@@ -224,9 +224,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_starts_are_counted_together),
 		cmocka_unit_test(without_a_file_nothing_was_counted),
-		cmocka_unit_test(what_does_not_agree_is_refused),
-		cmocka_unit_test(one_that_is_refused_is_put_aside),
-		cmocka_unit_test(what_an_older_davylamp_counted_is_imported_once),
+		cmocka_unit_test(inconsistent_counters_are_refused),
+		cmocka_unit_test(a_refused_file_is_put_aside),
+		cmocka_unit_test(counters_of_an_older_davylamp_are_imported_once),
 		cmocka_unit_test(a_full_disk_leaves_the_old_counts),
 	};
 	struct CMUnitTest with_dir[sizeof(tests) / sizeof(tests[0])];

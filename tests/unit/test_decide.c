@@ -37,7 +37,7 @@ static void observing_refuses_with_its_reason(void **state)
 	assert_false(davy_core_workload_busy(&core, 1));
 }
 
-static void advising_says_what_it_would_do(void **state)
+static void mode_advise_reports_the_plan(void **state)
 {
 	(void)state;
 	served_engine();
@@ -213,7 +213,7 @@ static void an_act_without_end_times_out(void **state)
 	assert_false(davy_core_workload_busy(&core, 1));
 }
 
-static void an_outcome_tells_the_times(void **state)
+static void an_outcome_has_the_times(void **state)
 {
 	const struct davy_plan *plan;
 	uint64_t fault;
@@ -234,7 +234,7 @@ static void an_outcome_tells_the_times(void **state)
 	assert_int_equal(plan->at_ns, fault + 510 * MS);
 }
 
-static void an_act_keeps_its_number_whatever_is_noted_beside_it(void **state)
+static void an_act_keeps_its_number_beside_notes(void **state)
 {
 	uint32_t number;
 
@@ -271,7 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(observing_refuses_with_its_reason),
-		cmocka_unit_test(advising_says_what_it_would_do),
+		cmocka_unit_test(mode_advise_reports_the_plan),
 		cmocka_unit_test(somebody_elses_engine_is_only_reported),
 		cmocka_unit_test(crashes_on_the_cpu_back_off_and_double),
 		cmocka_unit_test(the_hourly_budget_ends_a_crash_loop),
@@ -280,8 +280,8 @@ int main(void)
 		cmocka_unit_test(a_failed_restart_is_told_without_a_status),
 		cmocka_unit_test(a_replacement_that_dies_ends_the_act_at_once),
 		cmocka_unit_test(an_act_without_end_times_out),
-		cmocka_unit_test(an_outcome_tells_the_times),
-		cmocka_unit_test(an_act_keeps_its_number_whatever_is_noted_beside_it),
+		cmocka_unit_test(an_outcome_has_the_times),
+		cmocka_unit_test(an_act_keeps_its_number_beside_notes),
 		cmocka_unit_test(time_that_goes_back_is_held),
 	};
 

@@ -186,7 +186,7 @@ static void a_whole_start_reaches_its_graph(void **state)
 }
 
 /* llama-server --device none: Vulkan still enumerates its devices. */
-static void devices_that_nobody_opens_are_unused(void **state)
+static void devices_that_are_never_opened_are_unused(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/llama-server", "");
@@ -205,7 +205,7 @@ static void devices_that_nobody_opens_are_unused(void **state)
 	assert_int_equal(outcome.family, DAVY_FAMILY_VULKAN);
 }
 
-static void a_missing_library_is_told_with_its_places(void **state)
+static void a_missing_library_is_reported_with_the_searched_places(void **state)
 {
 	const struct davy_library_search *search;
 
@@ -227,7 +227,7 @@ static void a_missing_library_is_told_with_its_places(void **state)
 	assert_string_equal(search->path[1], "/b/libnvidia-ml.so.1");
 }
 
-static void a_missing_dependency_is_told_apart(void **state)
+static void a_missing_dependency_is_distinguished(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/llama-server", "");
@@ -247,7 +247,7 @@ static void a_missing_dependency_is_told_apart(void **state)
 	assert_string_equal(outcome.cause.of, "/l/libggml-cuda.so");
 }
 
-static void an_undefined_symbol_is_told_as_it_came(void **state)
+static void an_undefined_symbol_is_reported_unchanged(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/ollama", "");
@@ -278,7 +278,7 @@ static void symbols_that_a_library_may_lack_are_no_cause(void **state)
 	assert_int_equal(outcome.family, DAVY_FAMILY_VULKAN);
 }
 
-static void init_and_count_are_told_apart(void **state)
+static void init_and_count_are_distinguished(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/ollama", "");
@@ -295,7 +295,7 @@ static void init_and_count_are_told_apart(void **state)
 	assert_int_equal(outcome.cause.stage, DAVY_STAGE_DEVICES);
 }
 
-static void a_child_that_lacks_what_its_parent_has(void **state)
+static void a_library_that_only_the_parent_loaded_is_reported(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/ollama", "LD_LIBRARY_PATH=/l");
@@ -310,7 +310,7 @@ static void a_child_that_lacks_what_its_parent_has(void **state)
 	assert_string_equal(outcome.cause.detail, "its LD_LIBRARY_PATH is not set");
 }
 
-static void a_backend_that_nobody_loads(void **state)
+static void a_backend_that_is_never_loaded_is_reported(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/llama-server", "");
@@ -323,7 +323,7 @@ static void a_backend_that_nobody_loads(void **state)
 	assert_int_not_equal(outcome.cause.kind, DAVY_CAUSE_BACKEND_NOT_LOADED);
 }
 
-static void a_crash_is_one_and_an_end_that_was_meant_is_none(void **state)
+static void a_crash_is_distinguished_from_an_intended_end(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/ollama", "");
@@ -370,7 +370,7 @@ static void a_call_that_does_not_return(void **state)
 	assert_string_equal(outcome.cause.what, "cuInit");
 }
 
-static void a_program_whose_libraries_are_missing(void **state)
+static void missing_libraries_of_a_program_are_reported(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/llama-server", "");
@@ -382,7 +382,7 @@ static void a_program_whose_libraries_are_missing(void **state)
 	assert_string_equal(outcome.cause.what, "libllama.so");
 }
 
-static void a_refused_node_is_told_once(void **state)
+static void a_refused_node_is_reported_once(void **state)
 {
 	(void)state;
 	executed(ENGINE, 1, "/bin/llama-server", "");
@@ -395,7 +395,7 @@ static void a_refused_node_is_told_once(void **state)
 	assert_int_equal(outcome.cause.code, -EACCES);
 }
 
-static void what_exceeds_its_bounds_is_counted(void **state)
+static void steps_beyond_the_bounds_are_counted(void **state)
 {
 	char name[64];
 
@@ -544,20 +544,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_whole_start_reaches_its_graph),
-		TEST(devices_that_nobody_opens_are_unused),
-		TEST(a_missing_library_is_told_with_its_places),
-		TEST(a_missing_dependency_is_told_apart),
-		TEST(an_undefined_symbol_is_told_as_it_came),
+		TEST(devices_that_are_never_opened_are_unused),
+		TEST(a_missing_library_is_reported_with_the_searched_places),
+		TEST(a_missing_dependency_is_distinguished),
+		TEST(an_undefined_symbol_is_reported_unchanged),
 		TEST(symbols_that_a_library_may_lack_are_no_cause),
-		TEST(init_and_count_are_told_apart),
-		TEST(a_child_that_lacks_what_its_parent_has),
-		TEST(a_backend_that_nobody_loads),
-		TEST(a_crash_is_one_and_an_end_that_was_meant_is_none),
+		TEST(init_and_count_are_distinguished),
+		TEST(a_library_that_only_the_parent_loaded_is_reported),
+		TEST(a_backend_that_is_never_loaded_is_reported),
+		TEST(a_crash_is_distinguished_from_an_intended_end),
 		TEST(an_end_from_outside_and_by_the_kernel),
 		TEST(a_call_that_does_not_return),
-		TEST(a_program_whose_libraries_are_missing),
-		TEST(a_refused_node_is_told_once),
-		TEST(what_exceeds_its_bounds_is_counted),
+		TEST(missing_libraries_of_a_program_are_reported),
+		TEST(a_refused_node_is_reported_once),
+		TEST(steps_beyond_the_bounds_are_counted),
 		TEST(an_exec_comes_in_pieces),
 		TEST(the_linkers_message_is_put_together),
 		TEST(names_do_not_break_lines),

@@ -29,7 +29,7 @@ static void no_check_is_silent_on_any_host(void **state)
 	}
 }
 
-static void what_is_wrong_has_a_fix_and_a_way_to_verify_it(void **state)
+static void each_failure_has_a_fix_and_a_command_to_verify_it(void **state)
 {
 	make_host(state);
 	memset(&facts.self, 0, sizeof(facts.self));
@@ -155,7 +155,7 @@ static void overrides(void **state)
 	}
 }
 
-static void a_node_has_an_override_of_its_own(void **state)
+static void each_node_can_have_a_separate_override(void **state)
 {
 	make_host(state);
 	facts.gpu[0].kfd_node = 2;
@@ -252,7 +252,7 @@ static void memory_of_integrated_gpus_is_the_hosts(void **state)
 	assert_found("model.memory", DAVY_FOUND_WARNING);
 }
 
-static void what_was_not_tried_is_told_so(void **state)
+static void skipped_tests_are_reported(void **state)
 {
 	make_host(state);
 	facts.node[0].tested = facts.node[1].tested = false;
@@ -368,7 +368,7 @@ static void cut_texts_end_between_characters(void **state)
 	}
 }
 
-static void half_of_a_character_takes_nothing_with_it(void **state)
+static void a_truncated_character_does_not_remove_its_neighbours(void **state)
 {
 	static const struct davy_check row = { .id = "x.y", .title = "x" };
 	struct davy_finding *f;
@@ -448,20 +448,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_check_is_silent_on_any_host),
-		cmocka_unit_test(what_is_wrong_has_a_fix_and_a_way_to_verify_it),
+		cmocka_unit_test(each_failure_has_a_fix_and_a_command_to_verify_it),
 		cmocka_unit_test(variables_that_hide),
 		cmocka_unit_test(a_service_that_is_frozen),
 		cmocka_unit_test(variables_that_turn_a_backend_off),
 		cmocka_unit_test(overrides),
-		cmocka_unit_test(a_node_has_an_override_of_its_own),
+		cmocka_unit_test(each_node_can_have_a_separate_override),
 		cmocka_unit_test(parameters_that_took),
 		cmocka_unit_test(kernels_for_the_gpu),
 		cmocka_unit_test(memory_of_integrated_gpus_is_the_hosts),
-		cmocka_unit_test(what_was_not_tried_is_told_so),
+		cmocka_unit_test(skipped_tests_are_reported),
 		cmocka_unit_test(the_exit_status_is_that_of_the_worst),
 		cmocka_unit_test(hostile_texts_are_shown),
 		cmocka_unit_test(cut_texts_end_between_characters),
-		cmocka_unit_test(half_of_a_character_takes_nothing_with_it),
+		cmocka_unit_test(a_truncated_character_does_not_remove_its_neighbours),
 		cmocka_unit_test_setup_teardown(parameters_are_read_as_modprobe_reads_them,
 						make_root, remove_root),
 		cmocka_unit_test_setup_teardown(a_flood_of_parameters_ends, make_root, remove_root),

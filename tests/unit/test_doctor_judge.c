@@ -132,7 +132,7 @@ static void each_fault_is_its_own_cause(void **state)
 	}
 }
 
-static void what_it_brings_down_is_explained_by_it(void **state)
+static void consequences_name_their_root_cause(void **state)
 {
 	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
 		make_host(state);
@@ -183,7 +183,7 @@ static void while_vulkan_can_be_mended_the_cpu_is_no_policy(void **state)
 	assert_policy("");
 }
 
-static void other_vendors_keep_what_they_have(void **state)
+static void other_vendors_keep_their_backends(void **state)
 {
 	struct davy_doctor_gpu *other = &facts.gpu[1];
 
@@ -238,7 +238,7 @@ static void a_backend_that_was_not_tried_is_not_proven(void **state)
 	assert_int_equal(conclusion.usable, 0);
 }
 
-static void without_a_gpu_that_is_said(void **state)
+static void a_host_without_a_gpu_is_reported(void **state)
 {
 	(void)state;
 	memset(&facts, 0, sizeof(facts));
@@ -305,15 +305,15 @@ int main(void)
 		cmocka_unit_test(a_healthy_host_has_no_cause),
 		cmocka_unit_test(seed_002),
 		cmocka_unit_test(each_fault_is_its_own_cause),
-		cmocka_unit_test(what_it_brings_down_is_explained_by_it),
+		cmocka_unit_test(consequences_name_their_root_cause),
 		cmocka_unit_test(two_faults_are_two_causes),
 		cmocka_unit_test(files_refused_alike_are_one_cause),
 		cmocka_unit_test(while_vulkan_can_be_mended_the_cpu_is_no_policy),
-		cmocka_unit_test(other_vendors_keep_what_they_have),
+		cmocka_unit_test(other_vendors_keep_their_backends),
 		cmocka_unit_test(when_every_backend_dies_the_cpu_is_left),
 		cmocka_unit_test(a_missing_library_is_mended_and_not_lived_with),
 		cmocka_unit_test(a_backend_that_was_not_tried_is_not_proven),
-		cmocka_unit_test(without_a_gpu_that_is_said),
+		cmocka_unit_test(a_host_without_a_gpu_is_reported),
 		cmocka_unit_test(davylamps_own_needs_are_no_cause),
 		cmocka_unit_test(more_than_there_is_room_for_is_counted),
 		cmocka_unit_test(a_long_statement_ends_between_characters),

@@ -29,7 +29,7 @@ static void undone(uint32_t old, uint32_t pid)
 	replaced_by(undo_of(DAVY_HZ_ALLOC_FAILURE)->id, old, pid, DAVY_BACKEND_VULKAN, 512);
 }
 
-static void one_rung_is_undone_in_each_clean_period(void **state)
+static void each_clean_period_undoes_one_rung(void **state)
 {
 	(void)state;
 	begin_able("undo-shrink", DAVY_CAN_SHRINK | DAVY_CAN_KEEP);
@@ -146,7 +146,7 @@ static void an_undo_that_fails_waits_longer(void **state)
 	assert_int_equal(undo_count(), 2);
 }
 
-static void from_the_cpu_back_when_the_breaker_lets_it(void **state)
+static void the_engine_returns_from_the_cpu_when_the_breaker_allows(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -198,7 +198,7 @@ static void a_probation_that_fails_moves_it_again(void **state)
 	assert_int_equal(undo_count(), 2);
 }
 
-static void what_an_earlier_agent_left_is_undone_too(void **state)
+static void effects_of_an_earlier_agent_are_undone(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -224,7 +224,7 @@ static void what_an_earlier_agent_left_is_undone_too(void **state)
 	assert_int_equal(first_workload()->settings.ubatch, 0);
 }
 
-static void what_an_operator_did_by_another_agent_stays(void **state)
+static void an_operators_order_to_an_earlier_agent_stays(void **state)
 {
 	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 
@@ -241,7 +241,7 @@ static void what_an_operator_did_by_another_agent_stays(void **state)
 	assert_int_equal(undo_of(DAVY_HZ_NONE)->verdict, DAVY_VERDICT_GO);
 }
 
-static void nothing_is_left_of_what_cannot_be(void **state)
+static void left_effects_that_are_impossible_are_invalid(void **state)
 {
 	struct davy_event ev = event(DAVY_EV_RESTORED, 0);
 
@@ -260,16 +260,16 @@ static void nothing_is_left_of_what_cannot_be(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_rung_is_undone_in_each_clean_period),
+		cmocka_unit_test(each_clean_period_undoes_one_rung),
 		cmocka_unit_test(a_hazard_soon_after_an_undo_doubles_the_period),
 		cmocka_unit_test(trouble_puts_the_undo_off),
 		cmocka_unit_test(an_undo_needs_admission_like_any_act),
 		cmocka_unit_test(an_undo_that_fails_waits_longer),
-		cmocka_unit_test(from_the_cpu_back_when_the_breaker_lets_it),
+		cmocka_unit_test(the_engine_returns_from_the_cpu_when_the_breaker_allows),
 		cmocka_unit_test(a_probation_that_fails_moves_it_again),
-		cmocka_unit_test(what_an_earlier_agent_left_is_undone_too),
-		cmocka_unit_test(what_an_operator_did_by_another_agent_stays),
-		cmocka_unit_test(nothing_is_left_of_what_cannot_be),
+		cmocka_unit_test(effects_of_an_earlier_agent_are_undone),
+		cmocka_unit_test(an_operators_order_to_an_earlier_agent_stays),
+		cmocka_unit_test(left_effects_that_are_impossible_are_invalid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

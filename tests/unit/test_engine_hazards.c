@@ -207,7 +207,7 @@ static void exceptions_of_other_programs_are_no_hazard(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-static void what_was_put_off_is_not_done_to_a_healthy_engine(void **state)
+static void a_postponed_act_is_dropped_if_the_engine_recovers(void **state)
 {
 	(void)state;
 	served_engine();
@@ -236,7 +236,7 @@ static void what_was_put_off_is_not_done_to_a_healthy_engine(void **state)
 	assert_int_equal(count_of_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 2);
 }
 
-static void a_wedge_stands_until_it_is_over_and_is_asked_seldom(void **state)
+static void a_wedge_stands_until_its_end_and_is_probed_rarely(void **state)
 {
 	(void)state;
 	served_engine();
@@ -256,7 +256,7 @@ static void a_wedge_stands_until_it_is_over_and_is_asked_seldom(void **state)
 			 DAVY_VERDICT_GO);
 }
 
-static void what_cannot_be_moved_is_restarted(void **state)
+static void an_engine_that_cannot_move_is_restarted(void **state)
 {
 	struct davy_event ev;
 
@@ -372,7 +372,7 @@ static void a_start_that_was_only_tried_is_a_hazard_with_its_stage(void **state)
 	assert_false(davy_event_valid(&ev)); /* at no stage */
 }
 
-static void ends_that_were_asked_for_are_no_crash(void **state)
+static void a_requested_end_is_not_a_crash(void **state)
 {
 	static const int benign[] = { 0, 15, 2, 1, 1 << 8 };
 
@@ -618,14 +618,14 @@ int main(void)
 		cmocka_unit_test(a_slow_cpu_is_no_hazard),
 		cmocka_unit_test(an_unseen_end_of_a_copy_is_no_proof),
 		cmocka_unit_test(exceptions_of_other_programs_are_no_hazard),
-		cmocka_unit_test(what_was_put_off_is_not_done_to_a_healthy_engine),
-		cmocka_unit_test(a_wedge_stands_until_it_is_over_and_is_asked_seldom),
-		cmocka_unit_test(what_cannot_be_moved_is_restarted),
+		cmocka_unit_test(a_postponed_act_is_dropped_if_the_engine_recovers),
+		cmocka_unit_test(a_wedge_stands_until_its_end_and_is_probed_rarely),
+		cmocka_unit_test(an_engine_that_cannot_move_is_restarted),
 		cmocka_unit_test(a_crash_after_device_lost_moves_to_the_cpu),
 		cmocka_unit_test(a_replacement_has_the_backend_of_its_process),
 		cmocka_unit_test(a_plain_crash_is_restarted_once_then_moved),
 		cmocka_unit_test(a_start_that_was_only_tried_is_a_hazard_with_its_stage),
-		cmocka_unit_test(ends_that_were_asked_for_are_no_crash),
+		cmocka_unit_test(a_requested_end_is_not_a_crash),
 		cmocka_unit_test(a_failure_exit_after_out_of_memory_is_a_crash),
 		cmocka_unit_test(a_discovery_child_killed_on_purpose_is_no_crash),
 		cmocka_unit_test(a_runner_that_its_manager_unloads_is_no_crash),

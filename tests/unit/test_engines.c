@@ -216,7 +216,7 @@ static const struct line lines[] = {
 	{ { "" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
 };
 
-static void every_engine_is_told_by_its_command_line(void **state)
+static void every_engine_is_recognised_by_its_command_line(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -231,7 +231,7 @@ static void every_engine_is_told_by_its_command_line(void **state)
 	}
 }
 
-static void the_executable_tells_what_argv_does_not(void **state)
+static void the_executable_identifies_the_engine_if_argv_does_not(void **state)
 {
 	(void)state;
 	look(ARGV("chat-backend", "-m", "a.gguf"), NULL, "/opt/bin/llama-server (deleted)", "");
@@ -378,8 +378,8 @@ static void a_comm_is_as_much_of_a_program_as_it_has_room_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_engine_is_told_by_its_command_line),
-		cmocka_unit_test(the_executable_tells_what_argv_does_not),
+		cmocka_unit_test(every_engine_is_recognised_by_its_command_line),
+		cmocka_unit_test(the_executable_identifies_the_engine_if_argv_does_not),
 		cmocka_unit_test(settings_come_from_arguments_then_variables_then_defaults),
 		cmocka_unit_test(hostile_arguments_are_survived),
 		cmocka_unit_test(words_fit_whole_or_by_their_star),

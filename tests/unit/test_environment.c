@@ -92,7 +92,7 @@ static int read_elf(const struct elf *e, size_t size, struct davy_build_id *id)
 	return err;
 }
 
-static void a_build_id_is_found_or_there_is_none(void **state)
+static void a_build_id_is_found_if_it_exists(void **state)
 {
 	struct elf e = an_elf(0xab);
 	struct davy_build_id id;
@@ -119,7 +119,7 @@ static void a_build_id_is_found_or_there_is_none(void **state)
 	assert_true(davy_build_id_head(&id) == 0x0102030000000000ULL);
 }
 
-static void what_an_elf_file_claims_is_not_believed(void **state)
+static void sizes_in_an_elf_file_are_checked(void **state)
 {
 	struct elf e = an_elf(1);
 	struct davy_build_id id;
@@ -202,7 +202,7 @@ static void a_driver_is_known_by_its_module(void **state)
 	assert_string_equal(driver_version("msm"), "msm \\x1b[2J\\xff");
 }
 
-static void nvidias_tells_it_in_two_places(void **state)
+static void nvidias_version_is_in_two_places(void **state)
 {
 	(void)state;
 	assert_string_equal(driver_version("nvidia"), "nvidia");
@@ -285,7 +285,7 @@ static void intels_texts_of_every_kernel_are_understood(void **state)
 	assert_string_equal(version, "70.36.0"); /* untouched */
 }
 
-static void a_child_reads_what_may_wait(void **state)
+static void a_child_reads_files_that_may_block(void **state)
 {
 	char text[DAVY_VERSION_TEXT_LEN] = "";
 	struct pollfd ready = { .events = POLLIN };
@@ -306,7 +306,7 @@ static void a_child_reads_what_may_wait(void **state)
 	close(ready.fd);
 }
 
-static void who_has_not_answered_is_not_waited_for(void **state)
+static void a_missing_answer_is_not_waited_for(void **state)
 {
 	char text[DAVY_VERSION_TEXT_LEN] = "before", path[256];
 	struct pollfd ours = { .events = POLLIN };
@@ -582,7 +582,7 @@ static void a_gpu_that_is_no_drm_device_has_a_driver(void **state)
 	assert_string_equal(e.driver, "");
 }
 
-static void a_device_that_sleeps_is_asked_when_it_is_awake(void **state)
+static void a_suspended_device_is_read_when_it_is_active(void **state)
 {
 	struct davy_watched_gpu *w = put_gpu(&intel);
 	struct pollfd ready = { .events = POLLIN };
@@ -608,7 +608,7 @@ static void a_device_that_sleeps_is_asked_when_it_is_awake(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
-static void a_device_that_hangs_holds_nobody_up(void **state)
+static void a_hanging_device_blocks_no_other(void **state)
 {
 	struct davy_watched_gpu *w = put_gpu(&intel);
 	char path[256];
@@ -661,7 +661,7 @@ static struct rows read_rows(const struct davy_ledger_environment *now)
 	return rows;
 }
 
-static void what_was_survived_under_another_driver_counts_less(void **state)
+static void success_under_another_driver_counts_less(void **state)
 {
 	struct davy_ledger_environment now;
 	struct davy_tracked *t = track(&amd);
@@ -714,7 +714,7 @@ static uint32_t failed_at(void)
 	return davy_agent_ledger_depth(&agent, DAVY_BACKEND_VULKAN, "m.gguf", 128);
 }
 
-static void what_failed_under_another_kernel_gives_way(void **state)
+static void failure_under_another_kernel_is_superseded(void **state)
 {
 	struct utsname name;
 
@@ -738,15 +738,15 @@ int main(void)
 #define IN_ROOT(test)  cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 #define IN_AGENT(test) cmocka_unit_test_setup_teardown(test, new_agent, remove_root)
 	const struct CMUnitTest tests[] = {
-		IN_ROOT(a_build_id_is_found_or_there_is_none),
-		IN_ROOT(what_an_elf_file_claims_is_not_believed),
+		IN_ROOT(a_build_id_is_found_if_it_exists),
+		IN_ROOT(sizes_in_an_elf_file_are_checked),
 		cmocka_unit_test(notes_stand_behind_each_other),
 		IN_ROOT(a_driver_is_known_by_its_module),
-		IN_ROOT(nvidias_tells_it_in_two_places),
+		IN_ROOT(nvidias_version_is_in_two_places),
 		IN_ROOT(firmware_of_amdgpu_is_a_sum_and_some_names),
 		cmocka_unit_test(intels_texts_of_every_kernel_are_understood),
-		IN_ROOT(a_child_reads_what_may_wait),
-		IN_ROOT(who_has_not_answered_is_not_waited_for),
+		IN_ROOT(a_child_reads_files_that_may_block),
+		IN_ROOT(a_missing_answer_is_not_waited_for),
 		IN_ROOT(an_engine_is_known_by_its_builds),
 		IN_ROOT(an_interpreter_is_no_engine),
 		IN_ROOT(a_file_without_an_id_counts_by_its_times),
@@ -755,10 +755,10 @@ int main(void)
 		cmocka_unit_test(each_version_makes_another_stamp),
 		IN_AGENT(an_environment_is_whole_once_all_was_read),
 		IN_AGENT(a_gpu_that_is_no_drm_device_has_a_driver),
-		IN_AGENT(a_device_that_sleeps_is_asked_when_it_is_awake),
-		IN_AGENT(a_device_that_hangs_holds_nobody_up),
-		IN_AGENT(what_was_survived_under_another_driver_counts_less),
-		IN_AGENT(what_failed_under_another_kernel_gives_way),
+		IN_AGENT(a_suspended_device_is_read_when_it_is_active),
+		IN_AGENT(a_hanging_device_blocks_no_other),
+		IN_AGENT(success_under_another_driver_counts_less),
+		IN_AGENT(failure_under_another_kernel_is_superseded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

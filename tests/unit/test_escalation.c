@@ -120,7 +120,7 @@ static void a_pause_that_fails_holds_nothing_up(void **state)
 	goes(DAVY_ACTION_MIGRATE_CPU);
 }
 
-static void what_cannot_move_is_started_anew(void **state)
+static void a_workload_that_cannot_move_is_restarted(void **state)
 {
 	struct davy_event ev;
 
@@ -316,7 +316,7 @@ static void late_because_of_60(void)
 	stalls(50, 1);
 }
 
-static void who_has_the_engine_pays_for_a_stall(void **state)
+static void the_owner_of_the_engine_is_acted_on_for_a_stall(void **state)
 {
 	struct davy_event ev;
 
@@ -341,7 +341,7 @@ static void who_has_the_engine_pays_for_a_stall(void **state)
 	assert_int_equal(goes(DAVY_ACTION_PAUSE)->workload, 1);
 }
 
-static void admission_is_asked_and_reported_once(void **state)
+static void admission_is_decided_and_reported_once(void **state)
 {
 	struct davy_event ev;
 
@@ -452,7 +452,7 @@ static void context_stops_at_its_floor_and_slots_follow(void **state)
 	assert_int_equal(plan->settings.parallel, 2);
 }
 
-static void exhaustion_caps_who_grows(void **state)
+static void exhaustion_caps_the_growing_process(void **state)
 {
 	struct davy_event ev;
 
@@ -636,7 +636,7 @@ static void a_full_card_that_may_sleep_is_kept_awake(void **state)
 	assert_replays();
 }
 
-static void a_host_without_memory_stops_who_has_it(void **state)
+static void a_host_without_memory_stops_the_largest_owner(void **state)
 {
 	(void)state;
 	begin_able("ladder-stop", 0);
@@ -670,7 +670,7 @@ static void queues_evicted(uint32_t pid, uint32_t count)
 	}
 }
 
-static void who_stops_others_queues_is_throttled(void **state)
+static void a_process_that_stops_other_queues_is_throttled(void **state)
 {
 	(void)state;
 	begin_able("ladder-queues", ALL_CAN);
@@ -761,26 +761,26 @@ int main(void)
 		cmocka_unit_test(a_stall_is_paused_and_its_engine_moved),
 		cmocka_unit_test(without_a_freezer_it_is_moved_at_once),
 		cmocka_unit_test(a_pause_that_fails_holds_nothing_up),
-		cmocka_unit_test(what_cannot_move_is_started_anew),
+		cmocka_unit_test(a_workload_that_cannot_move_is_restarted),
 		cmocka_unit_test(a_ubatch_that_fits_is_taken_before_the_cpu),
 		cmocka_unit_test(headroom_of_level_two_halves_down_to_the_floor),
 		cmocka_unit_test(an_evictor_is_throttled_and_its_victim_is_not),
 		cmocka_unit_test(a_storm_that_comes_back_is_held_down_longer),
 		cmocka_unit_test(an_evictor_of_nobodys_is_let_be),
-		cmocka_unit_test(who_has_the_engine_pays_for_a_stall),
-		cmocka_unit_test(admission_is_asked_and_reported_once),
+		cmocka_unit_test(the_owner_of_the_engine_is_acted_on_for_a_stall),
+		cmocka_unit_test(admission_is_decided_and_reported_once),
 		cmocka_unit_test(advice_is_given_once_and_nothing_begins),
 		cmocka_unit_test(a_rivals_engine_is_not_replaced),
 		cmocka_unit_test(without_memory_models_go_and_then_context),
 		cmocka_unit_test(context_stops_at_its_floor_and_slots_follow),
-		cmocka_unit_test(exhaustion_caps_who_grows),
+		cmocka_unit_test(exhaustion_caps_the_growing_process),
 		cmocka_unit_test(budgets_of_a_workload_and_of_the_host),
 		cmocka_unit_test(a_storm_of_faults_changes_the_backend),
 		cmocka_unit_test(a_replacement_that_fails_leaves_one_that_serves),
 		cmocka_unit_test(quarantine_after_many_openings),
 		cmocka_unit_test(a_full_card_that_may_sleep_is_kept_awake),
-		cmocka_unit_test(a_host_without_memory_stops_who_has_it),
-		cmocka_unit_test(who_stops_others_queues_is_throttled),
+		cmocka_unit_test(a_host_without_memory_stops_the_largest_owner),
+		cmocka_unit_test(a_process_that_stops_other_queues_is_throttled),
 		cmocka_unit_test(restores_that_fail_unload_then_start_anew),
 		cmocka_unit_test(the_second_reset_moves_its_owner),
 		cmocka_unit_test(a_spill_and_its_end),

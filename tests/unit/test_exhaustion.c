@@ -81,7 +81,7 @@ static uint64_t lead_s(uint32_t level, uint64_t seconds)
 	return at == UINT64_MAX ? 0 : seconds - smaller(seconds, at / S);
 }
 
-static void a_growth_is_foreseen_with_half_of_what_is_there(void **state)
+static void growth_is_predicted_while_half_of_the_memory_is_free(void **state)
 {
 	static const uint64_t rates[] = { MB, 10 * MB, 100 * MB, 300 * MB, GB };
 
@@ -101,7 +101,7 @@ static void a_growth_is_foreseen_with_half_of_what_is_there(void **state)
 		}
 }
 
-static void growth_of_nobody_known_is_foreseen_as_a_note(void **state)
+static void growth_of_an_unknown_process_is_a_note(void **state)
 {
 	(void)state;
 	leak_for(0, GB, 20);
@@ -113,7 +113,7 @@ static void growth_of_nobody_known_is_foreseen_as_a_note(void **state)
 	assert_true(lead_s(3, 40) >= 4);
 }
 
-static void what_is_told_is_what_was_seen(void **state)
+static void the_reported_values_are_the_measured_ones(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -166,7 +166,7 @@ static void a_load_that_fits_is_recorded(void **state)
 }
 
 /* It takes all memory: raised in the last second, if it continues. */
-static void a_load_that_does_not_fit_is_told_at_the_end(void **state)
+static void a_load_that_does_not_fit_is_reported_at_its_end(void **state)
 {
 	(void)state;
 	load(PID, 500 * MB, VRAM);
@@ -313,7 +313,7 @@ static void the_hosts_memory_is_the_heap_of_an_integrated_gpu(void **state)
 	assert_replays();
 }
 
-static void gtt_is_a_heap_of_its_own(void **state)
+static void gtt_is_a_separate_heap(void **state)
 {
 	(void)state;
 	record_as = "exhaustion-gtt";
@@ -360,7 +360,7 @@ static void a_cgroup_meets_its_limit_long_before_the_device(void **state)
 }
 
 /* The same growth without a limit; then a constant use close below the limit. */
-static void a_cgroup_that_never_meets_a_limit_is_none(void **state)
+static void a_cgroup_below_its_limit_is_ignored(void **state)
 {
 	(void)state;
 	record_as = "exhaustion-benign-cgroup";
@@ -511,12 +511,12 @@ static void a_load_over_an_idle_model_is_a_note(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_growth_is_foreseen_with_half_of_what_is_there),
-		cmocka_unit_test(growth_of_nobody_known_is_foreseen_as_a_note),
-		cmocka_unit_test(what_is_told_is_what_was_seen),
+		cmocka_unit_test(growth_is_predicted_while_half_of_the_memory_is_free),
+		cmocka_unit_test(growth_of_an_unknown_process_is_a_note),
+		cmocka_unit_test(the_reported_values_are_the_measured_ones),
 		cmocka_unit_test(a_load_is_a_note_at_most),
 		cmocka_unit_test(a_load_that_fits_is_recorded),
-		cmocka_unit_test(a_load_that_does_not_fit_is_told_at_the_end),
+		cmocka_unit_test(a_load_that_does_not_fit_is_reported_at_its_end),
 		cmocka_unit_test(a_load_that_is_known_to_fit_is_nothing),
 		cmocka_unit_test(loads_in_turn_are_a_note_at_most),
 		cmocka_unit_test(requests_that_give_back_are_a_note_at_most),
@@ -525,9 +525,9 @@ int main(void)
 		cmocka_unit_test(full_and_static_is_no_alarm),
 		cmocka_unit_test(a_carve_out_that_fills_is_no_alarm),
 		cmocka_unit_test(the_hosts_memory_is_the_heap_of_an_integrated_gpu),
-		cmocka_unit_test(gtt_is_a_heap_of_its_own),
+		cmocka_unit_test(gtt_is_a_separate_heap),
 		cmocka_unit_test(a_cgroup_meets_its_limit_long_before_the_device),
-		cmocka_unit_test(a_cgroup_that_never_meets_a_limit_is_none),
+		cmocka_unit_test(a_cgroup_below_its_limit_is_ignored),
 		cmocka_unit_test(a_level_stands_until_half_as_much_again_is_left),
 		cmocka_unit_test(a_load_that_leaves_little_is_noted_once),
 		cmocka_unit_test(a_load_that_leaves_enough_is_not),

@@ -72,7 +72,7 @@ static void read_record(struct davy_bpf *b, const struct davy_wire_fact *w)
 	assert_int_equal(davy_bpf_record(b, (void *)w, sizeof(*w)), 0);
 }
 
-static void every_fact_has_a_name_of_its_own(void **state)
+static void every_fact_has_a_unique_name(void **state)
 {
 	(void)state;
 	for (uint32_t i = 1; i < DAVY_FACT_COUNT; i++) {
@@ -88,7 +88,7 @@ static void every_fact_has_a_name_of_its_own(void **state)
 	assert_string_equal(davy_fact_name(DAVY_FACT_COUNT + 5), "unknown");
 }
 
-static void a_rare_fact_arrives_with_all_it_says(void **state)
+static void a_rare_fact_arrives_with_all_fields(void **state)
 {
 	struct davy_wire_fact w = record(DAVY_FACT_RING_RESET);
 
@@ -110,7 +110,7 @@ static void a_rare_fact_arrives_with_all_it_says(void **state)
 	assert_int_equal(said_count, 2); /* twice is twice */
 }
 
-static void a_hot_count_is_told_once_whatever_the_order(void **state)
+static void a_hot_count_is_reported_once_in_any_order(void **state)
 {
 	struct davy_wire_fact w = record(DAVY_FACT_GPU_FAULT);
 	uint64_t fresh = 0;
@@ -197,7 +197,7 @@ static void verdicts_are_unambiguous_and_fit_the_map(void **state)
 }
 
 /* Nothing is loaded: every step is off and says what is lost by it. */
-static void a_ladder_without_sources_says_what_is_unseen(void **state)
+static void a_ladder_without_sources_lists_what_is_not_seen(void **state)
 {
 	const struct davy_ladder_other smi = { "kfd_smi", "/dev/kfd", "not open", false, 0 };
 	struct davy_ladder_step step;
@@ -246,10 +246,10 @@ static void a_missing_right_is_no_reason_to_try_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_fact_has_a_name_of_its_own),
-		cmocka_unit_test_setup_teardown(a_rare_fact_arrives_with_all_it_says, make_bpf,
+		cmocka_unit_test(every_fact_has_a_unique_name),
+		cmocka_unit_test_setup_teardown(a_rare_fact_arrives_with_all_fields, make_bpf,
 						free_bpf),
-		cmocka_unit_test_setup_teardown(a_hot_count_is_told_once_whatever_the_order,
+		cmocka_unit_test_setup_teardown(a_hot_count_is_reported_once_in_any_order,
 						make_bpf, free_bpf),
 		cmocka_unit_test_setup_teardown(a_record_that_is_not_ours_is_passed_over, make_bpf,
 						free_bpf),
@@ -258,7 +258,7 @@ int main(void)
 		cmocka_unit_test(verdicts_are_unambiguous_and_fit_the_map),
 		cmocka_unit_test_setup_teardown(a_source_that_is_no_program_stands_in, make_bpf,
 						free_bpf),
-		cmocka_unit_test_setup_teardown(a_ladder_without_sources_says_what_is_unseen,
+		cmocka_unit_test_setup_teardown(a_ladder_without_sources_lists_what_is_not_seen,
 						make_bpf, free_bpf),
 		cmocka_unit_test(a_missing_right_is_no_reason_to_try_again),
 	};

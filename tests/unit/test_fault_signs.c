@@ -26,7 +26,7 @@ static void iv(uint32_t pasid, uint64_t fresh)
 	tell(&ev);
 }
 
-static void one_fault_is_told_once_by_whom_knows_most(void **state)
+static void one_fault_is_reported_once_by_the_best_source(void **state)
 {
 	struct davy_event ev;
 
@@ -60,7 +60,7 @@ static void another_devices_fault_is_another(void **state)
 	assert_string_equal(fault()->device, "0000:44:00.0");
 }
 
-static void kfd_and_the_log_tell_where_no_program_does(void **state)
+static void kfd_and_the_log_replace_missing_programs(void **state)
 {
 	char text[DAVY_PLAN_TEXT_SIZE];
 
@@ -187,7 +187,7 @@ static void a_fact_without_a_pid_is_its_pasids(void **state)
 	assert_int_equal(fault()->pid, 60);
 }
 
-static void served_faults_are_told_by_their_rate(void **state)
+static void served_faults_are_reported_by_their_rate(void **state)
 {
 	char text[DAVY_PLAN_TEXT_SIZE];
 
@@ -256,7 +256,7 @@ static void failed(enum davy_alloc_stage stage)
 	tell(&ev);
 }
 
-static void failed_submissions_of_the_log_speak_by_their_rate(void **state)
+static void failed_submissions_in_the_log_count_by_their_rate(void **state)
 {
 	char text[DAVY_PLAN_TEXT_SIZE];
 
@@ -275,7 +275,7 @@ static void failed_submissions_of_the_log_speak_by_their_rate(void **state)
 	assert_replays();
 }
 
-static void what_the_programs_told_the_log_does_not_repeat(void **state)
+static void log_lines_of_reported_faults_are_ignored(void **state)
 {
 	(void)state;
 	engine_60("alloc_failure-told");
@@ -294,7 +294,7 @@ static void what_the_programs_told_the_log_does_not_repeat(void **state)
 	assert_replays();
 }
 
-static void weak_lines_speak_when_they_are_many(void **state)
+static void weak_lines_count_when_they_are_frequent(void **state)
 {
 	(void)state;
 	engine_60("alloc_failure-weak");
@@ -311,7 +311,7 @@ static void weak_lines_speak_when_they_are_many(void **state)
 	assert_replays();
 }
 
-static void lines_that_were_told_as_one_count_as_many(void **state)
+static void repeated_lines_count_with_their_number(void **state)
 {
 	(void)state;
 	engine_60(NULL);
@@ -346,20 +346,20 @@ static void a_failed_submission_an_hour_is_a_note(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_fault_is_told_once_by_whom_knows_most),
+		cmocka_unit_test(one_fault_is_reported_once_by_the_best_source),
 		cmocka_unit_test(another_devices_fault_is_another),
-		cmocka_unit_test(kfd_and_the_log_tell_where_no_program_does),
+		cmocka_unit_test(kfd_and_the_log_replace_missing_programs),
 		cmocka_unit_test(facts_of_unserved_faults_are_first_faults),
 		cmocka_unit_test(an_xid_is_told_by_its_tracepoint_and_named_by_its_line),
 		cmocka_unit_test(a_storm_of_tracepoints_stays_a_note),
 		cmocka_unit_test(a_fact_without_a_pid_is_its_pasids),
-		cmocka_unit_test(served_faults_are_told_by_their_rate),
+		cmocka_unit_test(served_faults_are_reported_by_their_rate),
 		cmocka_unit_test(hints_of_faults_have_their_weight),
 		cmocka_unit_test(other_lines_are_no_faults),
-		cmocka_unit_test(failed_submissions_of_the_log_speak_by_their_rate),
-		cmocka_unit_test(what_the_programs_told_the_log_does_not_repeat),
-		cmocka_unit_test(weak_lines_speak_when_they_are_many),
-		cmocka_unit_test(lines_that_were_told_as_one_count_as_many),
+		cmocka_unit_test(failed_submissions_in_the_log_count_by_their_rate),
+		cmocka_unit_test(log_lines_of_reported_faults_are_ignored),
+		cmocka_unit_test(weak_lines_count_when_they_are_frequent),
+		cmocka_unit_test(repeated_lines_count_with_their_number),
 		cmocka_unit_test(a_failed_submission_an_hour_is_a_note),
 	};
 

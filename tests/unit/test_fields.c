@@ -166,7 +166,7 @@ static void limits_are_kept(const struct davy_event *least, const struct davy_fi
 	}
 }
 
-static void what_breaks_a_limit_is_refused(void **state)
+static void a_field_beyond_its_limit_is_refused(void **state)
 {
 	(void)state;
 	for (uint32_t kind = 1; kind < DAVY_EV_COUNT; kind++) {
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_of_their_event),
 		cmocka_unit_test(a_trace_of_an_older_program_keeps_its_meaning),
-		cmocka_unit_test(what_breaks_a_limit_is_refused),
+		cmocka_unit_test(a_field_beyond_its_limit_is_refused),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "layout")) {

@@ -59,7 +59,7 @@ static void samples_may_be_seconds_apart(void **state)
 	assert_in_range(rate(), 990000, 1010000);
 }
 
-static void one_jump_is_no_growth(void **state)
+static void one_jump_is_not_growth(void **state)
 {
 	(void)state;
 	begin();
@@ -69,7 +69,7 @@ static void one_jump_is_no_growth(void **state)
 	assert_int_equal(rate(), 0);
 }
 
-static void what_has_ended_grows_no_more(void **state)
+static void growth_that_ended_has_no_forecast(void **state)
 {
 	uint64_t used;
 
@@ -84,7 +84,7 @@ static void what_has_ended_grows_no_more(void **state)
 	assert_int_equal(rate(), 0);
 }
 
-static void a_pause_longer_than_any_interval_ends_it(void **state)
+static void a_pause_longer_than_the_longest_interval_ends_growth(void **state)
 {
 	uint64_t used;
 
@@ -105,7 +105,7 @@ static void blocks_far_apart_have_their_rate(void **state)
 }
 
 /* What requests take and give back is not what grows beneath them. */
-static void the_lowest_points_tell_a_leak_beneath_saw_teeth(void **state)
+static void the_lowest_points_show_a_leak_below_a_saw_tooth(void **state)
 {
 	uint64_t used = 0;
 
@@ -138,7 +138,7 @@ static void a_fall_begins_anew_and_its_height_is_remembered(void **state)
 	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 }
 
-static void a_height_is_forgotten_and_a_full_heap_is_none(void **state)
+static void old_peaks_expire_and_a_full_heap_is_not_growth(void **state)
 {
 	(void)state;
 	begin();
@@ -189,13 +189,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_steady_growth_has_its_rate_after_four_seconds),
 		cmocka_unit_test(samples_may_be_seconds_apart),
-		cmocka_unit_test(one_jump_is_no_growth),
-		cmocka_unit_test(what_has_ended_grows_no_more),
-		cmocka_unit_test(a_pause_longer_than_any_interval_ends_it),
+		cmocka_unit_test(one_jump_is_not_growth),
+		cmocka_unit_test(growth_that_ended_has_no_forecast),
+		cmocka_unit_test(a_pause_longer_than_the_longest_interval_ends_growth),
 		cmocka_unit_test(blocks_far_apart_have_their_rate),
-		cmocka_unit_test(the_lowest_points_tell_a_leak_beneath_saw_teeth),
+		cmocka_unit_test(the_lowest_points_show_a_leak_below_a_saw_tooth),
 		cmocka_unit_test(a_fall_begins_anew_and_its_height_is_remembered),
-		cmocka_unit_test(a_height_is_forgotten_and_a_full_heap_is_none),
+		cmocka_unit_test(old_peaks_expire_and_a_full_heap_is_not_growth),
 		cmocka_unit_test(noise_is_no_growth),
 		cmocka_unit_test(any_numbers_are_survived),
 	};

@@ -194,7 +194,7 @@ static void the_same_process_on_another_device_is_the_same_subject(void **state)
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_JOB_STALL);
 }
 
-static void what_follows_from_a_failure_is_the_same_failure(void **state)
+static void consequences_of_a_failure_are_the_same_failure(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -214,7 +214,7 @@ static void what_follows_from_a_failure_is_the_same_failure(void **state)
 	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "ring_timeout");
 }
 
-static void what_comes_too_late_is_another_failure(void **state)
+static void a_late_consequence_is_another_failure(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -232,7 +232,7 @@ static void what_comes_too_late_is_another_failure(void **state)
 			    "runner_crash_init");
 }
 
-static void two_devices_fail_each_for_itself(void **state)
+static void failures_of_two_devices_are_separate(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -256,7 +256,7 @@ static void a_successful_reset_foresees_the_fatal_one(void **state)
 	assert_int_equal(failures(), 2);
 }
 
-static void a_late_alarm_is_neither_right_nor_false(void **state)
+static void a_late_alarm_is_neither_correct_nor_false(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -327,7 +327,7 @@ static void an_alarm_that_comes_and_goes_with_each_job_is_one_sign(void **state)
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 2);
 }
 
-static void an_act_that_succeeds_in_time_has_averted_it(void **state)
+static void an_act_that_succeeds_in_time_averts_the_failure(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -399,7 +399,7 @@ static void another_failure_takes_the_place_of_want_of_memory(void **state)
 	assert_int_equal(failures(), 1);
 }
 
-static void ends_tell_what_a_process_died_of(void **state)
+static void the_exit_status_gives_the_failure_class(void **state)
 {
 	static const struct {
 		int status;
@@ -444,7 +444,7 @@ static void ends_tell_what_a_process_died_of(void **state)
 	assert_int_equal(failures(), 0);
 }
 
-static void an_end_that_we_brought_about_is_none(void **state)
+static void an_exit_caused_by_the_agent_is_not_a_failure(void **state)
 {
 	(void)state;
 	served_engine();
@@ -457,7 +457,7 @@ static void an_end_that_we_brought_about_is_none(void **state)
 	assert_int_equal(failures(), 1);
 }
 
-static void an_oom_kill_counts_by_whom_it_hits(void **state)
+static void an_oom_kill_counts_by_its_victim(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -532,7 +532,7 @@ static void a_wedged_device_is_lost_unless_it_has_recovered(void **state)
 	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "gpu_reset");
 }
 
-static void faults_that_can_be_served_are_none(void **state)
+static void served_page_faults_are_not_failures(void **state)
 {
 	struct davy_event ev = { 0 };
 
@@ -601,7 +601,7 @@ static void vm_fault(uint32_t pid)
 	tell(&ev);
 }
 
-static void what_a_stranger_breaks_for_itself_is_not_counted(void **state)
+static void failures_of_a_users_own_engine_are_not_counted(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -621,7 +621,7 @@ static void what_a_stranger_breaks_for_itself_is_not_counted(void **state)
 	assert_int_equal(failures(), 1);
 }
 
-static void what_a_stranger_does_to_the_device_counts(void **state)
+static void device_failures_caused_by_a_user_are_counted(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -637,7 +637,7 @@ static void what_a_stranger_does_to_the_device_counts(void **state)
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->confirmed, 1);
 }
 
-static void a_stranger_raises_no_false_alarms(void **state)
+static void a_user_cannot_raise_false_alarms(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -652,7 +652,7 @@ static void a_stranger_raises_no_false_alarms(void **state)
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->late, 0);
 }
 
-static void a_strangers_engine_that_is_adopted_counts(void **state)
+static void an_adopted_engine_of_a_user_is_counted(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -682,7 +682,7 @@ static void only_alarms_of_the_level_are_signs(void **state)
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 0);
 }
 
-static void the_tables_are_bounded_and_what_has_no_room_is_counted(void **state)
+static void the_tables_are_bounded_and_overflow_is_counted(void **state)
 {
 	(void)state;
 	watched_engine();
@@ -703,7 +703,7 @@ static void the_tables_are_bounded_and_what_has_no_room_is_counted(void **state)
 	assert_int_equal(core.foresight.sign_count, 0);
 }
 
-static void every_hazard_says_what_it_is_to_failures(void **state)
+static void every_hazard_lists_its_failure_classes(void **state)
 {
 	(void)state;
 	for (int i = DAVY_HZ_NONE + 1; i < DAVY_HZ_COUNT; i++) {
@@ -748,33 +748,33 @@ int main(void)
 		cmocka_unit_test(an_alarm_of_the_same_moment_is_no_sign),
 		cmocka_unit_test(an_unrelated_alarm_earns_nothing),
 		cmocka_unit_test(the_same_process_on_another_device_is_the_same_subject),
-		cmocka_unit_test(what_follows_from_a_failure_is_the_same_failure),
-		cmocka_unit_test(what_comes_too_late_is_another_failure),
-		cmocka_unit_test(two_devices_fail_each_for_itself),
+		cmocka_unit_test(consequences_of_a_failure_are_the_same_failure),
+		cmocka_unit_test(a_late_consequence_is_another_failure),
+		cmocka_unit_test(failures_of_two_devices_are_separate),
 		cmocka_unit_test(a_successful_reset_foresees_the_fatal_one),
-		cmocka_unit_test(a_late_alarm_is_neither_right_nor_false),
+		cmocka_unit_test(a_late_alarm_is_neither_correct_nor_false),
 		cmocka_unit_test(a_sign_after_which_nothing_comes_is_a_false_alarm),
 		cmocka_unit_test(a_sign_that_stands_has_no_horizon),
 		cmocka_unit_test(an_alarm_that_comes_and_goes_with_each_job_is_one_sign),
-		cmocka_unit_test(an_act_that_succeeds_in_time_has_averted_it),
+		cmocka_unit_test(an_act_that_succeeds_in_time_averts_the_failure),
 		cmocka_unit_test(an_act_that_fails_averts_nothing),
 		cmocka_unit_test(want_of_memory_that_is_survived_is_no_failure),
 		cmocka_unit_test(another_failure_takes_the_place_of_want_of_memory),
-		cmocka_unit_test(ends_tell_what_a_process_died_of),
-		cmocka_unit_test(an_end_that_we_brought_about_is_none),
-		cmocka_unit_test(an_oom_kill_counts_by_whom_it_hits),
+		cmocka_unit_test(the_exit_status_gives_the_failure_class),
+		cmocka_unit_test(an_exit_caused_by_the_agent_is_not_a_failure),
+		cmocka_unit_test(an_oom_kill_counts_by_its_victim),
 		cmocka_unit_test(the_hosts_failure_is_foreseen_by_any_device),
 		cmocka_unit_test(lines_count_by_their_role),
 		cmocka_unit_test(a_wedged_device_is_lost_unless_it_has_recovered),
-		cmocka_unit_test(faults_that_can_be_served_are_none),
+		cmocka_unit_test(served_page_faults_are_not_failures),
 		cmocka_unit_test(an_engine_found_wedged_hangs),
 		cmocka_unit_test(only_alarms_of_the_level_are_signs),
-		cmocka_unit_test(what_a_stranger_breaks_for_itself_is_not_counted),
-		cmocka_unit_test(what_a_stranger_does_to_the_device_counts),
-		cmocka_unit_test(a_stranger_raises_no_false_alarms),
-		cmocka_unit_test(a_strangers_engine_that_is_adopted_counts),
-		cmocka_unit_test(the_tables_are_bounded_and_what_has_no_room_is_counted),
-		cmocka_unit_test(every_hazard_says_what_it_is_to_failures),
+		cmocka_unit_test(failures_of_a_users_own_engine_are_not_counted),
+		cmocka_unit_test(device_failures_caused_by_a_user_are_counted),
+		cmocka_unit_test(a_user_cannot_raise_false_alarms),
+		cmocka_unit_test(an_adopted_engine_of_a_user_is_counted),
+		cmocka_unit_test(the_tables_are_bounded_and_overflow_is_counted),
+		cmocka_unit_test(every_hazard_lists_its_failure_classes),
 		cmocka_unit_test(lead_times_are_kept_as_a_histogram),
 	};
 

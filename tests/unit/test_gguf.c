@@ -77,7 +77,7 @@ static int read_as(const struct file *f, uint64_t claimed, struct davy_gguf *g)
 	return err;
 }
 
-static void a_head_tells_architecture_size_and_quantisation(void **state)
+static void a_header_gives_architecture_size_and_quantisation(void **state)
 {
 	struct davy_gguf g;
 
@@ -124,7 +124,7 @@ static struct davy_gguf qwen(void)
 }
 
 /* llama.cpp 0.7.0's own "KV self size" for these: what is judged rests on it. */
-static void a_cache_takes_what_llama_cpp_says(void **state)
+static void the_cache_size_equals_that_of_llama_cpp(void **state)
 {
 	struct davy_gguf g = qwen();
 
@@ -159,7 +159,7 @@ static void a_cache_takes_what_llama_cpp_says(void **state)
 	assert_int_equal(davy_gguf_cache_bytes(&g, INT32_MAX, "f32", "f32"), UINT64_MAX);
 }
 
-static void what_the_cache_is_made_of_is_read(void **state)
+static void the_dimensions_of_the_cache_are_read(void **state)
 {
 	struct davy_gguf g;
 	struct file f = begin(3, 9);
@@ -196,7 +196,7 @@ static void what_the_cache_is_made_of_is_read(void **state)
 	assert_int_equal(read_as(&f, f.size, &g), -EBADMSG);
 }
 
-static void what_is_no_gguf_is_refused(void **state)
+static void a_file_that_is_not_gguf_is_refused(void **state)
 {
 	struct davy_gguf g;
 	struct file f = begin(3, 0);
@@ -248,7 +248,7 @@ static void lengths_that_lie_are_refused(void **state)
 	assert_int_equal(read_as(&f, f.size + 1000, &g), -EBADMSG); /* it shrank */
 }
 
-static void a_huge_head_gives_what_came_first(void **state)
+static void a_huge_header_gives_its_first_part(void **state)
 {
 	struct davy_gguf g;
 	struct file f = begin(3, 2);
@@ -275,12 +275,12 @@ static void a_huge_head_gives_what_came_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_head_tells_architecture_size_and_quantisation),
-		cmocka_unit_test(a_cache_takes_what_llama_cpp_says),
-		cmocka_unit_test(what_the_cache_is_made_of_is_read),
-		cmocka_unit_test(what_is_no_gguf_is_refused),
+		cmocka_unit_test(a_header_gives_architecture_size_and_quantisation),
+		cmocka_unit_test(the_cache_size_equals_that_of_llama_cpp),
+		cmocka_unit_test(the_dimensions_of_the_cache_are_read),
+		cmocka_unit_test(a_file_that_is_not_gguf_is_refused),
 		cmocka_unit_test(lengths_that_lie_are_refused),
-		cmocka_unit_test(a_huge_head_gives_what_came_first),
+		cmocka_unit_test(a_huge_header_gives_its_first_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

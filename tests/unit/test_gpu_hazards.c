@@ -45,7 +45,7 @@ static void moved(uint64_t out_bytes, uint64_t in_bytes)
 	tell(&ev);
 }
 
-static void a_stalled_job_speaks_at_25_50_and_75_percent(void **state)
+static void a_stalled_job_is_reported_at_25_50_and_75_percent(void **state)
 {
 	(void)state;
 	begin_recording("job_stall-levels");
@@ -143,7 +143,7 @@ static void few_retry_faults_are_normal(void **state)
 	assert_replays();
 }
 
-static void faults_without_pasid_are_the_drivers_own(void **state)
+static void faults_without_pasid_belong_to_the_driver(void **state)
 {
 	(void)state;
 	begin_history();
@@ -152,7 +152,7 @@ static void faults_without_pasid_are_the_drivers_own(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-static void a_freed_pasid_belongs_to_nobody(void **state)
+static void a_freed_pasid_has_no_owner(void **state)
 {
 	(void)state;
 	begin_history();
@@ -184,7 +184,7 @@ static void evictions_within_the_window_are_a_storm(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
 }
 
-static void the_same_bytes_spread_out_are_none(void **state)
+static void the_same_bytes_over_a_longer_time_raise_nothing(void **state)
 {
 	(void)state;
 	begin_history();
@@ -215,7 +215,7 @@ static void refused(enum davy_alloc_stage stage, uint32_t count)
 	tell(&ev);
 }
 
-static void a_full_heap_speaks_when_it_is_full_again_and_again(void **state)
+static void a_repeatedly_full_heap_is_reported(void **state)
 {
 	(void)state;
 	begin_history();
@@ -366,7 +366,7 @@ static void busy_client(uint32_t pid, uint64_t busy_ns)
 }
 
 /* Neither graphs nor tokens are seen, but its client's engines are busy: the model is not idle. */
-static void what_a_busy_model_loses_is_missed(void **state)
+static void evictions_of_a_busy_model_count(void **state)
 {
 	(void)state;
 	for (uint32_t busy = 0; busy < 2; busy++) {
@@ -382,7 +382,7 @@ static void what_a_busy_model_loses_is_missed(void **state)
 }
 
 /* A model whose jobs end is not idle, however short they are. */
-static void a_model_whose_jobs_end_is_not_idle(void **state)
+static void a_model_with_finished_jobs_is_not_idle(void **state)
 {
 	struct davy_event ev = event(DAVY_EV_JOB_TIMES, 61);
 
@@ -462,26 +462,26 @@ static void a_suspend_soon_after_work_is_a_note(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stalled_job_speaks_at_25_50_and_75_percent),
+		cmocka_unit_test(a_stalled_job_is_reported_at_25_50_and_75_percent),
 		cmocka_unit_test(a_job_below_a_quarter_is_silent),
 		cmocka_unit_test(jobs_that_are_equally_long_are_one_stall),
 		cmocka_unit_test(a_ring_without_timeout_never_stalls),
 		cmocka_unit_test(a_first_no_retry_fault_is_noted_a_storm_is_raised),
 		cmocka_unit_test(few_retry_faults_are_normal),
-		cmocka_unit_test(faults_without_pasid_are_the_drivers_own),
-		cmocka_unit_test(a_freed_pasid_belongs_to_nobody),
+		cmocka_unit_test(faults_without_pasid_belong_to_the_driver),
+		cmocka_unit_test(a_freed_pasid_has_no_owner),
 		cmocka_unit_test(evictions_within_the_window_are_a_storm),
-		cmocka_unit_test(the_same_bytes_spread_out_are_none),
+		cmocka_unit_test(the_same_bytes_over_a_longer_time_raise_nothing),
 		cmocka_unit_test(a_counter_that_began_anew_is_not_a_flood),
-		cmocka_unit_test(a_full_heap_speaks_when_it_is_full_again_and_again),
+		cmocka_unit_test(a_repeatedly_full_heap_is_reported),
 		cmocka_unit_test(the_same_refusals_spread_out_are_a_model_load),
 		cmocka_unit_test(a_verdict_rises_with_its_stage),
 		cmocka_unit_test(a_reset_is_attributed_to_the_job_that_timed_out),
 		cmocka_unit_test(two_that_evict_each_other_are_one_thrash),
 		cmocka_unit_test(a_storm_of_two_becomes_one_thrash),
 		cmocka_unit_test(a_load_over_an_idle_model_is_no_thrash),
-		cmocka_unit_test(what_a_busy_model_loses_is_missed),
-		cmocka_unit_test(a_model_whose_jobs_end_is_not_idle),
+		cmocka_unit_test(evictions_of_a_busy_model_count),
+		cmocka_unit_test(a_model_with_finished_jobs_is_not_idle),
 		cmocka_unit_test(a_suspend_soon_after_work_is_a_note),
 	};
 

@@ -46,7 +46,7 @@ static void amdgpu_of_every_kernel_is_understood(void **state)
 	assert_int_equal(i.evicted, 32 * MIB);
 }
 
-static void intel_and_xe_regions_are_told_apart(void **state)
+static void regions_of_i915_and_xe_are_distinguished(void **state)
 {
 	struct davy_fdinfo i;
 
@@ -250,7 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(amdgpu_of_every_kernel_is_understood),
-		cmocka_unit_test(intel_and_xe_regions_are_told_apart),
+		cmocka_unit_test(regions_of_i915_and_xe_are_distinguished),
 		cmocka_unit_test(hostile_fdinfo_is_survived),
 		cmocka_unit_test_setup_teardown(cards_are_listed_without_their_connectors,
 						make_root, remove_root),

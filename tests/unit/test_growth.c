@@ -44,7 +44,7 @@ static void a_line_is_found_and_drawn_on(void **state)
 	assert_int_equal(davy_trend_at(&t, 0) < 2000, 1);
 }
 
-static void outliers_do_not_bend_it(void **state)
+static void outliers_do_not_change_the_slope(void **state)
 {
 	(void)state;
 	davy_growth_begin(&g, 100);
@@ -56,7 +56,7 @@ static void outliers_do_not_bend_it(void **state)
 	assert_in_range(davy_trend_at(&t, 3000), 9000, 11000);
 }
 
-static void what_is_level_or_falls_is_never_steady(void **state)
+static void constant_or_falling_values_are_not_steady_growth(void **state)
 {
 	static const int noise[] = { 0, 40, -25, 13, -60, 5, 22, -31 };
 
@@ -95,7 +95,7 @@ static void a_bin_keeps_its_largest_until_a_later_pass(void **state)
 	assert_int_equal(g.y[1], 20);
 }
 
-static void a_fall_is_told_at_the_next_bin_only(void **state)
+static void a_fall_is_reported_at_the_next_bin(void **state)
 {
 	(void)state;
 	davy_growth_begin(&g, 100);
@@ -135,10 +135,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(seven_points_are_no_line),
 		cmocka_unit_test(a_line_is_found_and_drawn_on),
-		cmocka_unit_test(outliers_do_not_bend_it),
-		cmocka_unit_test(what_is_level_or_falls_is_never_steady),
+		cmocka_unit_test(outliers_do_not_change_the_slope),
+		cmocka_unit_test(constant_or_falling_values_are_not_steady_growth),
 		cmocka_unit_test(a_bin_keeps_its_largest_until_a_later_pass),
-		cmocka_unit_test(a_fall_is_told_at_the_next_bin_only),
+		cmocka_unit_test(a_fall_is_reported_at_the_next_bin),
 		cmocka_unit_test(the_largest_values_stay_in_range),
 	};
 

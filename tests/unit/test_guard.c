@@ -18,7 +18,7 @@ static void pauses_until_released(void **state)
 	lab_end(pid);
 }
 
-static void a_lease_ends_by_itself(void **state)
+static void a_lease_ends_without_an_order(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup);
 	struct davy_guard_answer held, released;
@@ -68,7 +68,7 @@ static void throttles_to_the_duty(void **state)
 	duty(250, false);
 }
 
-static void throttles_what_has_no_cgroup(void **state)
+static void a_process_without_a_cgroup_is_throttled(void **state)
 {
 	(void)state;
 	duty(500, true);
@@ -201,7 +201,7 @@ static void a_killed_standby_is_replaced(void **state)
 	lab_end(pid);
 }
 
-static void a_guard_that_stands_still_itself_is_answered_for_too(void **state)
+static void a_stopped_guard_is_replaced_by_its_standby(void **state)
 {
 	pid_t pid = lab_worker(0, NULL);
 	uint64_t begun;
@@ -239,15 +239,15 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pauses_until_released),
-		cmocka_unit_test(a_lease_ends_by_itself),
+		cmocka_unit_test(a_lease_ends_without_an_order),
 		cmocka_unit_test(throttles_to_the_duty),
-		cmocka_unit_test(throttles_what_has_no_cgroup),
+		cmocka_unit_test(a_process_without_a_cgroup_is_throttled),
 		cmocka_unit_test(a_hold_is_renewed_in_place),
 		cmocka_unit_test(wrong_terms_are_refused),
 		cmocka_unit_test(the_end_of_the_socket_thaws),
 		cmocka_unit_test(a_killed_guard_is_answered_for_by_its_standby),
 		cmocka_unit_test(a_killed_standby_is_replaced),
-		cmocka_unit_test(a_guard_that_stands_still_itself_is_answered_for_too),
+		cmocka_unit_test(a_stopped_guard_is_replaced_by_its_standby),
 		cmocka_unit_test(sigterm_thaws),
 	};
 

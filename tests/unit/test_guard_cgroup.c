@@ -4,7 +4,7 @@
 
 #include "act/freeze.h"
 
-static void one_that_somebody_froze_stays_frozen(void **state)
+static void a_cgroup_frozen_by_others_stays_frozen(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup);
 
@@ -20,7 +20,7 @@ static void one_that_somebody_froze_stays_frozen(void **state)
 	lab_end(pid);
 }
 
-static void one_that_somebody_thaws_is_not_fought_over(void **state)
+static void a_cgroup_thawed_by_others_is_not_frozen_again(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup);
 
@@ -35,7 +35,7 @@ static void one_that_somebody_thaws_is_not_fought_over(void **state)
 	lab_end(pid);
 }
 
-static void an_empty_one_is_told(void **state)
+static void an_empty_cgroup_is_reported(void **state)
 {
 	(void)state;
 	LAB_NEEDS_CGROUPS();
@@ -43,7 +43,7 @@ static void an_empty_one_is_told(void **state)
 	lab_expect(DAVY_GUARD_FAILED, 1, -ESRCH);
 }
 
-static void one_that_empties_is_told(void **state)
+static void a_cgroup_that_becomes_empty_is_reported(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup);
 
@@ -57,7 +57,7 @@ static void one_that_empties_is_told(void **state)
 	assert_int_equal(davy_cgroup_wants_frozen(lab_dir), 0); /* later processes are not frozen */
 }
 
-static void one_that_is_removed_is_told(void **state)
+static void a_removed_cgroup_is_reported(void **state)
 {
 	struct davy_guard_order order = lab_order(1, 500, 60000);
 	struct davy_guard_answer answer;
@@ -86,7 +86,7 @@ static void one_that_is_removed_is_told(void **state)
 	close(dir);
 }
 
-static void no_cgroup_at_all_is_told(void **state)
+static void a_missing_cgroup_is_reported(void **state)
 {
 	struct davy_guard_order order = lab_order(1, 0, 1000);
 	int dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -130,7 +130,7 @@ static uint32_t next_random(uint32_t below)
 }
 
 /* A hundred deaths of the guard or its agent, at random times in a freeze of at most 200 ms. */
-static void nobody_is_frozen_beyond_his_lease_whoever_dies_when(void **state)
+static void no_process_is_frozen_beyond_its_lease_when_others_die(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup), tree = lab_worker(1, NULL);
 
@@ -159,14 +159,14 @@ static void nobody_is_frozen_beyond_his_lease_whoever_dies_when(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_somebody_froze_stays_frozen),
-		cmocka_unit_test(one_that_somebody_thaws_is_not_fought_over),
-		cmocka_unit_test(an_empty_one_is_told),
-		cmocka_unit_test(one_that_empties_is_told),
-		cmocka_unit_test(one_that_is_removed_is_told),
-		cmocka_unit_test(no_cgroup_at_all_is_told),
+		cmocka_unit_test(a_cgroup_frozen_by_others_stays_frozen),
+		cmocka_unit_test(a_cgroup_thawed_by_others_is_not_frozen_again),
+		cmocka_unit_test(an_empty_cgroup_is_reported),
+		cmocka_unit_test(a_cgroup_that_becomes_empty_is_reported),
+		cmocka_unit_test(a_removed_cgroup_is_reported),
+		cmocka_unit_test(a_missing_cgroup_is_reported),
 		cmocka_unit_test(our_own_is_never_opened),
-		cmocka_unit_test(nobody_is_frozen_beyond_his_lease_whoever_dies_when),
+		cmocka_unit_test(no_process_is_frozen_beyond_its_lease_when_others_die),
 	};
 
 	if (argc && !strcmp(argv[0], DAVY_GUARD_PROGRAM))

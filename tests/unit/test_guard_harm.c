@@ -34,7 +34,7 @@ static void end_group(pid_t leader)
 	waitpid(leader, NULL, 0);
 }
 
-static void who_got_the_number_of_a_dead_one_is_left_alone(void **state)
+static void a_process_with_a_reused_pid_is_not_touched(void **state)
 {
 	struct davy_guard_order order = lab_order(1, 0, 1000);
 	pid_t pid = lab_worker(0, NULL), next;
@@ -55,7 +55,7 @@ static void who_got_the_number_of_a_dead_one_is_left_alone(void **state)
 }
 
 /* A child of the frozen tree dies, and an unrelated process with a child gets its pid. */
-static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
+static void a_child_of_another_process_is_not_in_the_tree(void **state)
 {
 	pid_t root = fork(), child, stranger = 0;
 
@@ -92,7 +92,7 @@ static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
 	lab_end(root);
 }
 
-static void who_execs_is_still_himself(void **state)
+static void a_process_keeps_its_identity_over_exec(void **state)
 {
 	int go[2];
 	pid_t pid;
@@ -143,7 +143,7 @@ static _Noreturn void fork_on(int slot)
 	_exit(0);
 }
 
-static void who_forks_takes_his_children_along(void **state)
+static void children_of_a_frozen_process_are_frozen(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 5; round++) {
@@ -183,7 +183,7 @@ static void too_large_a_tree_is_refused_and_goes_on(void **state)
 	end_group(pid);
 }
 
-static void whose_root_dies_is_let_go(void **state)
+static void a_tree_whose_root_dies_is_released(void **state)
 {
 	pid_t root = fork(), child;
 
@@ -204,7 +204,7 @@ static void whose_root_dies_is_let_go(void **state)
 }
 
 /* Not reaped: its pidfd stays ready while it is a zombie. */
-static void whose_root_is_a_zombie_is_let_go(void **state)
+static void a_tree_whose_root_is_a_zombie_is_released(void **state)
 {
 	pid_t root = fork(), child;
 
@@ -256,7 +256,7 @@ static void without_descriptors_no_tree_is_seen_to_stand_still(void **state)
 	end_group(root);
 }
 
-static void who_is_gone_before_is_told(void **state)
+static void a_process_that_ended_before_is_reported(void **state)
 {
 	struct davy_guard_order order = lab_order(1, 0, 1000);
 	pid_t pid = lab_worker(0, NULL);
@@ -273,7 +273,7 @@ static void who_is_gone_before_is_told(void **state)
 	lab_expect(DAVY_GUARD_FAILED, 1, -ESRCH);
 }
 
-static void who_was_stopped_before_stays_stopped(void **state)
+static void a_process_that_was_stopped_before_stays_stopped(void **state)
 {
 	pid_t pid = lab_worker(0, NULL);
 
@@ -290,16 +290,16 @@ static void who_was_stopped_before_stays_stopped(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_got_the_number_of_a_dead_one_is_left_alone),
-		cmocka_unit_test(a_strangers_child_is_not_taken_for_one_of_the_tree),
-		cmocka_unit_test(who_execs_is_still_himself),
-		cmocka_unit_test(who_forks_takes_his_children_along),
+		cmocka_unit_test(a_process_with_a_reused_pid_is_not_touched),
+		cmocka_unit_test(a_child_of_another_process_is_not_in_the_tree),
+		cmocka_unit_test(a_process_keeps_its_identity_over_exec),
+		cmocka_unit_test(children_of_a_frozen_process_are_frozen),
 		cmocka_unit_test(too_large_a_tree_is_refused_and_goes_on),
-		cmocka_unit_test(whose_root_dies_is_let_go),
-		cmocka_unit_test(whose_root_is_a_zombie_is_let_go),
+		cmocka_unit_test(a_tree_whose_root_dies_is_released),
+		cmocka_unit_test(a_tree_whose_root_is_a_zombie_is_released),
 		cmocka_unit_test(without_descriptors_no_tree_is_seen_to_stand_still),
-		cmocka_unit_test(who_is_gone_before_is_told),
-		cmocka_unit_test(who_was_stopped_before_stays_stopped),
+		cmocka_unit_test(a_process_that_ended_before_is_reported),
+		cmocka_unit_test(a_process_that_was_stopped_before_stays_stopped),
 	};
 
 	if (argc && !strcmp(argv[0], DAVY_GUARD_PROGRAM))

@@ -115,7 +115,7 @@ static void the_kernels_own_words_count_as_the_lines_do(void **state)
 	assert_int_equal(hardware(ev), 0);
 }
 
-static void an_uncorrectable_error_names_whom_it_met(void **state)
+static void an_uncorrectable_error_names_the_affected_process(void **state)
 {
 	struct davy_event ev;
 
@@ -137,7 +137,7 @@ static void an_uncorrectable_error_names_whom_it_met(void **state)
 	assert_int_equal(hardware(ev), 0);
 }
 
-static void one_error_told_twice_is_one_alarm(void **state)
+static void an_error_reported_twice_is_one_alarm(void **state)
 {
 	struct davy_event ev;
 
@@ -156,7 +156,7 @@ static void one_error_told_twice_is_one_alarm(void **state)
 }
 
 /* A link that corrects itself now and then, and a program that makes mistakes of its own. */
-static void what_is_not_the_hardwares_is_recorded(void **state)
+static void errors_of_programs_are_only_recorded(void **state)
 {
 	static const uint32_t own[] = { 43, 45 };
 	struct davy_event ev;
@@ -293,7 +293,7 @@ static void a_weight_from_outside_is_bounded(void **state)
 	assert_int_equal(warning(ev), 3);
 }
 
-static void corrected_errors_that_were_told_as_one_count_as_many(void **state)
+static void repeated_corrected_errors_count_with_their_number(void **state)
 {
 	struct davy_event ev;
 
@@ -318,16 +318,16 @@ int main(void)
 		cmocka_unit_test(a_line_has_the_level_of_its_weight),
 		cmocka_unit_test(an_xid_is_judged_by_its_class),
 		cmocka_unit_test(the_kernels_own_words_count_as_the_lines_do),
-		cmocka_unit_test(an_uncorrectable_error_names_whom_it_met),
-		cmocka_unit_test(one_error_told_twice_is_one_alarm),
-		cmocka_unit_test(what_is_not_the_hardwares_is_recorded),
+		cmocka_unit_test(an_uncorrectable_error_names_the_affected_process),
+		cmocka_unit_test(an_error_reported_twice_is_one_alarm),
+		cmocka_unit_test(errors_of_programs_are_only_recorded),
 		cmocka_unit_test(corrected_link_errors_count_from_ten_a_minute),
 		cmocka_unit_test(precursors_of_the_field_warn),
 		cmocka_unit_test(each_precursor_has_one_hazard),
 		cmocka_unit_test(an_echo_of_a_failure_is_no_warning),
 		cmocka_unit_test(a_warning_stands_while_it_is_repeated),
 		cmocka_unit_test(a_weight_from_outside_is_bounded),
-		cmocka_unit_test(corrected_errors_that_were_told_as_one_count_as_many),
+		cmocka_unit_test(repeated_corrected_errors_count_with_their_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static size_t checks(void)
 	return count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED);
 }
 
-static void a_paused_engine_is_not_asked_and_not_wedged(void **state)
+static void a_paused_engine_is_not_probed_and_not_wedged(void **state)
 {
 	uint64_t entered_ns = works();
 	uint32_t plan = hold(DAVY_ACTION_PAUSE);
@@ -74,7 +74,7 @@ static void a_paused_engine_is_not_asked_and_not_wedged(void **state)
 	assert_int_equal(checks(), 0);
 }
 
-static void one_that_hangs_after_the_pause_is(void **state)
+static void an_engine_that_hangs_after_the_pause_is_wedged(void **state)
 {
 	uint64_t entered_ns = works();
 	uint32_t plan = hold(DAVY_ACTION_PAUSE);
@@ -88,7 +88,7 @@ static void one_that_hangs_after_the_pause_is(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
 }
 
-static void one_that_hung_before_it_is_told_first(void **state)
+static void an_engine_that_hung_before_the_pause_is_reported_first(void **state)
 {
 	uint64_t entered_ns = works();
 
@@ -134,9 +134,9 @@ static void a_throttled_engine_may_take_four_times_as_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_paused_engine_is_not_asked_and_not_wedged),
-		cmocka_unit_test(one_that_hangs_after_the_pause_is),
-		cmocka_unit_test(one_that_hung_before_it_is_told_first),
+		cmocka_unit_test(a_paused_engine_is_not_probed_and_not_wedged),
+		cmocka_unit_test(an_engine_that_hangs_after_the_pause_is_wedged),
+		cmocka_unit_test(an_engine_that_hung_before_the_pause_is_reported_first),
 		cmocka_unit_test(an_answer_that_a_pause_prevented_does_not_count),
 		cmocka_unit_test(a_throttled_engine_may_take_four_times_as_long),
 	};

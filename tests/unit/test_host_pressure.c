@@ -70,7 +70,7 @@ static void a_level_stands_until_a_quarter_more_is_there(void **state)
 }
 
 /* Some limited cgroup's own stall, and memory that is little and not yet too little. */
-static void a_stall_that_is_not_the_hosts_is_none(void **state)
+static void a_stall_of_another_cause_raises_nothing(void **state)
 {
 	(void)state;
 	record_as = "host_pressure-benign";
@@ -83,7 +83,7 @@ static void a_stall_that_is_not_the_hosts_is_none(void **state)
 }
 
 /* A drop from level 3 to level 1 is reported, though no sample arrives. */
-static void a_lower_level_is_told_when_the_higher_has_ended(void **state)
+static void a_lower_level_is_reported_when_the_higher_ends(void **state)
 {
 	(void)state;
 	begin_shared();
@@ -125,7 +125,7 @@ static void a_small_host_is_not_always_short(void **state)
 	assert_int_equal(last()->threshold, 2 * GIB);
 }
 
-static void a_device_hardly_in_use_has_no_part_in_it(void **state)
+static void a_nearly_idle_device_is_not_involved(void **state)
 {
 	(void)state;
 	begin_shared();
@@ -180,11 +180,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(little_memory_has_three_levels),
 		cmocka_unit_test(a_level_stands_until_a_quarter_more_is_there),
-		cmocka_unit_test(a_lower_level_is_told_when_the_higher_has_ended),
-		cmocka_unit_test(a_stall_that_is_not_the_hosts_is_none),
+		cmocka_unit_test(a_lower_level_is_reported_when_the_higher_ends),
+		cmocka_unit_test(a_stall_of_another_cause_raises_nothing),
 		cmocka_unit_test(a_stall_counts_with_less_than_a_quarter_available),
 		cmocka_unit_test(a_small_host_is_not_always_short),
-		cmocka_unit_test(a_device_hardly_in_use_has_no_part_in_it),
+		cmocka_unit_test(a_nearly_idle_device_is_not_involved),
 		cmocka_unit_test(vram_that_finds_no_room_at_a_suspend_is_noted),
 		cmocka_unit_test(a_card_that_is_kept_awake_is_not),
 	};

@@ -307,7 +307,7 @@ static const char manifest[] =
 	"{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.license\",\"digest\":\"a\"},"
 	"{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST "\"}]}";
 
-static void a_blob_has_the_name_that_ollama_gave_it(void **state)
+static void a_blob_has_ollamas_name_of_the_model(void **state)
 {
 	struct davy_process_info info;
 	char name[96], path[512];
@@ -412,7 +412,7 @@ static void put_node(const char *name, unsigned int node_major, unsigned int nod
 }
 
 /* Whatever a container calls its device files. fdinfo is not read: it can block. */
-static void devices_are_told_by_number_and_memory(void **state)
+static void devices_are_recognised_by_number_and_memory(void **state)
 {
 	struct davy_used_devices used = { .device = { { "0000:03:00.0", 12 << 10 },
 						      { "0000:63:00.0", 2048ULL << 20 },
@@ -452,7 +452,7 @@ static void devices_are_told_by_number_and_memory(void **state)
 	assert_string_equal(info.ev.more_devices[0], "0000:63:00.0");
 }
 
-static void rocm_is_told_by_kfd_and_where_its_memory_is(void **state)
+static void rocm_is_recognised_by_kfd_and_its_memory(void **state)
 {
 	struct davy_process_info info;
 	char target[512];
@@ -486,7 +486,7 @@ static void rocm_is_told_by_kfd_and_where_its_memory_is(void **state)
 	assert_int_equal(info.ev.backend, DAVY_BACKEND_ROCM);
 }
 
-static void nvidia_is_told_by_its_minor(void **state)
+static void nvidia_is_recognised_by_its_minor(void **state)
 {
 	char device[DAVY_DEVICE_LEN];
 
@@ -543,12 +543,12 @@ int main(void)
 		cmocka_unit_test(a_model_that_was_deleted_is_read_still),
 		cmocka_unit_test(a_container_is_as_local_as_its_layers),
 		cmocka_unit_test(a_walk_ends_where_the_kernel_does),
-		cmocka_unit_test(a_blob_has_the_name_that_ollama_gave_it),
+		cmocka_unit_test(a_blob_has_ollamas_name_of_the_model),
 		cmocka_unit_test(a_worker_has_its_servers_arguments),
 		cmocka_unit_test(the_port_is_where_it_listens),
-		cmocka_unit_test(devices_are_told_by_number_and_memory),
-		cmocka_unit_test(rocm_is_told_by_kfd_and_where_its_memory_is),
-		cmocka_unit_test(nvidia_is_told_by_its_minor),
+		cmocka_unit_test(devices_are_recognised_by_number_and_memory),
+		cmocka_unit_test(rocm_is_recognised_by_kfd_and_its_memory),
+		cmocka_unit_test(nvidia_is_recognised_by_its_minor),
 		cmocka_unit_test(half_a_process_gives_half_an_answer),
 	};
 

@@ -104,7 +104,7 @@ static void an_open_intent_is_found_whole_and_a_closed_one_is_not(void **state)
 	assert_memory_equal(&f.last, &cap, sizeof(cap));
 }
 
-static void what_is_found_may_be_closed_at_once(void **state)
+static void a_found_intent_can_be_closed_at_once(void **state)
 {
 	struct found f = { .close = true };
 
@@ -120,7 +120,7 @@ static void what_is_found_may_be_closed_at_once(void **state)
 	assert_int_equal(open_count(), 0);
 }
 
-static void rows_that_nobody_here_wrote_are_closed_and_not_shown(void **state)
+static void foreign_rows_are_closed_and_not_shown(void **state)
 {
 	struct davy_intent cap = a_cap(1);
 
@@ -168,7 +168,7 @@ static bool is_there(const char *name)
 	return !access(path, F_OK);
 }
 
-static void a_corrupt_database_is_told_and_can_be_put_aside(void **state)
+static void a_corrupt_database_is_reported_and_can_be_put_aside(void **state)
 {
 	static const char garbage[8192] = "SQLite format 3";
 	char path[128];
@@ -200,7 +200,7 @@ static void a_corrupt_database_is_told_and_can_be_put_aside(void **state)
 	assert_int_equal(davy_intents_open(DIR, &db), -EBADMSG);
 }
 
-static void what_a_newer_program_wrote_is_left_alone(void **state)
+static void a_database_of_a_newer_program_is_not_changed(void **state)
 {
 	(void)state;
 	run_sql("PRAGMA user_version = 1000");
@@ -433,11 +433,11 @@ int main(void)
 #define WITHOUT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 	const struct CMUnitTest tests[] = {
 		WITH_DB(an_open_intent_is_found_whole_and_a_closed_one_is_not),
-		WITH_DB(what_is_found_may_be_closed_at_once),
-		WITH_DB(rows_that_nobody_here_wrote_are_closed_and_not_shown),
+		WITH_DB(a_found_intent_can_be_closed_at_once),
+		WITH_DB(foreign_rows_are_closed_and_not_shown),
 		WITH_DB(old_ones_are_forgotten_and_open_ones_are_not),
-		WITH_DB(a_corrupt_database_is_told_and_can_be_put_aside),
-		WITH_DB(what_a_newer_program_wrote_is_left_alone),
+		WITH_DB(a_corrupt_database_is_reported_and_can_be_put_aside),
+		WITH_DB(a_database_of_a_newer_program_is_not_changed),
 		WITH_DB(while_another_writes_it_is_busy_and_not_stuck),
 		WITHOUT(a_full_disk_refuses_the_next_and_keeps_the_former),
 		WITHOUT(a_disk_without_room_refuses_the_first),

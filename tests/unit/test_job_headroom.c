@@ -179,7 +179,7 @@ static void long_jobs_that_do_not_grow_stay_below_level_2(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-static void one_slow_job_or_two_are_a_note_and_three_a_hazard(void **state)
+static void one_or_two_slow_jobs_are_a_note_and_three_a_hazard(void **state)
 {
 	(void)state;
 	begin(NULL, 512);
@@ -223,7 +223,7 @@ static void a_job_that_a_suspend_made_long_is_nothing(void **state)
 	assert_int_equal(note()->observed, 410);
 }
 
-static void what_has_no_timeout_is_never_looked_at(void **state)
+static void rings_without_a_timeout_are_ignored(void **state)
 {
 	(void)state;
 	begin(NULL, 512);
@@ -277,7 +277,7 @@ static void a_ring_finds_the_timeout_of_its_queue(void **state)
 	}
 }
 
-static void copies_and_video_are_none_of_it(void **state)
+static void copy_and_video_rings_are_ignored(void **state)
 {
 	static const char *const rings[] = { "sdma0", "vcn_unified_0", "jpeg_dec", "bcs3", "vcs0" };
 
@@ -296,7 +296,7 @@ static void copies_and_video_are_none_of_it(void **state)
 	}
 }
 
-static void other_programs_and_the_cpu_are_none_of_it(void **state)
+static void other_programs_and_cpu_engines_are_ignored(void **state)
 {
 	(void)state;
 	begin(NULL, 512);
@@ -310,7 +310,7 @@ static void other_programs_and_the_cpu_are_none_of_it(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-static void what_was_before_the_first_word_is_not_judged(void **state)
+static void jobs_before_the_first_report_are_ignored(void **state)
 {
 	(void)state;
 	begin_history();
@@ -365,7 +365,7 @@ static void each_load_has_its_own_past(void **state)
 }
 
 /* Where there is no histogram, a job is as long as it was last seen to run. */
-static void ages_of_a_ring_speak_where_no_histogram_does(void **state)
+static void job_ages_replace_a_missing_histogram(void **state)
 {
 	(void)state;
 	begin_history();
@@ -455,7 +455,7 @@ static void a_long_answer_does_not_hide_how_prompts_grow(void **state)
 }
 
 /* A second prompt, faster than the first: what the first left at its depths is forgotten. */
-static void each_prompt_replaces_what_the_last_one_left(void **state)
+static void each_prompt_replaces_the_values_of_the_last(void **state)
 {
 	uint32_t depth;
 
@@ -519,7 +519,7 @@ static void a_pattern_that_goes_up_and_down_foresees_nothing(void **state)
 }
 
 /* Jobs of all lengths in any order: no hazard, and hardly ever a note. */
-static void what_is_foreseen_is_not_made_of_noise(void **state)
+static void noise_makes_no_forecast(void **state)
 {
 	uint32_t seed = 1, spoken = 0;
 
@@ -538,7 +538,7 @@ static void what_is_foreseen_is_not_made_of_noise(void **state)
 	assert_true(spoken <= 5);
 }
 
-static void it_is_said_in_words(void **state)
+static void the_forecast_is_printed_as_text(void **state)
 {
 	char text[DAVY_PLAN_TEXT_SIZE];
 
@@ -560,26 +560,26 @@ int main(void)
 		cmocka_unit_test(slow_jobs_under_a_long_timeout_are_one_prompt),
 		cmocka_unit_test(a_prompt_that_ends_below_a_half_is_no_more_than_a_note),
 		cmocka_unit_test(long_jobs_that_do_not_grow_stay_below_level_2),
-		cmocka_unit_test(one_slow_job_or_two_are_a_note_and_three_a_hazard),
+		cmocka_unit_test(one_or_two_slow_jobs_are_a_note_and_three_a_hazard),
 		cmocka_unit_test(slow_jobs_a_minute_apart_do_not_add_up),
 		cmocka_unit_test(a_job_that_a_suspend_made_long_is_nothing),
-		cmocka_unit_test(what_has_no_timeout_is_never_looked_at),
+		cmocka_unit_test(rings_without_a_timeout_are_ignored),
 		cmocka_unit_test(the_rings_own_timeout_is_believed_first),
 		cmocka_unit_test(a_ring_finds_the_timeout_of_its_queue),
-		cmocka_unit_test(copies_and_video_are_none_of_it),
-		cmocka_unit_test(other_programs_and_the_cpu_are_none_of_it),
-		cmocka_unit_test(what_was_before_the_first_word_is_not_judged),
+		cmocka_unit_test(copy_and_video_rings_are_ignored),
+		cmocka_unit_test(other_programs_and_cpu_engines_are_ignored),
+		cmocka_unit_test(jobs_before_the_first_report_are_ignored),
 		cmocka_unit_test(a_fitting_ubatch_is_a_smaller_power_of_two),
 		cmocka_unit_test(each_load_has_its_own_past),
-		cmocka_unit_test(ages_of_a_ring_speak_where_no_histogram_does),
+		cmocka_unit_test(job_ages_replace_a_missing_histogram),
 		cmocka_unit_test(a_job_that_was_timed_out_is_no_measure),
 		cmocka_unit_test(tokens_one_by_one_do_not_hide_a_prompts_growth),
 		cmocka_unit_test(a_long_answer_does_not_hide_how_prompts_grow),
-		cmocka_unit_test(each_prompt_replaces_what_the_last_one_left),
+		cmocka_unit_test(each_prompt_replaces_the_values_of_the_last),
 		cmocka_unit_test(each_prompt_has_its_own_time),
 		cmocka_unit_test(a_pattern_that_goes_up_and_down_foresees_nothing),
-		cmocka_unit_test(what_is_foreseen_is_not_made_of_noise),
-		cmocka_unit_test(it_is_said_in_words),
+		cmocka_unit_test(noise_makes_no_forecast),
+		cmocka_unit_test(the_forecast_is_printed_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

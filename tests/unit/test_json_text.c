@@ -19,7 +19,7 @@ static void *failing_malloc(size_t size)
 	return allocations++ == failing ? NULL : malloc(size);
 }
 
-static void text_is_whole_or_none(void **state)
+static void text_is_complete_or_missing(void **state)
 {
 	json_t *all = json_object();
 	char *whole, *text;
@@ -45,7 +45,7 @@ static void text_is_whole_or_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_whole_or_none),
+		cmocka_unit_test(text_is_complete_or_missing),
 	};
 
 	return cmocka_run_group_tests_name("json text", tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void queues_stop_and_run_again_on_every_kernel(void **state)
 	refused("9 81985529216486895 -4711 10e1 -1");
 }
 
-static void resets_have_a_cause_or_none(void **state)
+static void a_reset_has_its_cause_if_one_is_given(void **state)
 {
 	struct davy_kfd_said s = parsed("3 1f"); /* 6.1 */
 
@@ -144,7 +144,7 @@ static void shared_memory_that_moves_is_in_bytes(void **state)
 	refused("5 1000 -173 @7f1234567(10) 0->10e1 0 1");
 }
 
-static void page_faults_say_how_they_began_and_ended(void **state)
+static void page_faults_have_kind_of_start_and_end(void **state)
 {
 	struct davy_kfd_said s = parsed("7 1000 -173 @7f1234567(10e1) W");
 
@@ -194,7 +194,7 @@ static void numbers_have_their_limits(void **state)
 	refused("5 1 -1 @1(1) 100000000->1 0:0 1");
 }
 
-static void what_no_kernel_says_is_refused(void **state)
+static void unknown_lines_are_refused(void **state)
 {
 	static const char with_nul[] = "1 1:a\0b";
 	struct davy_kfd_said said;
@@ -219,7 +219,7 @@ static void what_no_kernel_says_is_refused(void **state)
 }
 
 /* Each line cut at each place: never understood as another, never read past its end. */
-static void half_a_line_is_none(void **state)
+static void an_incomplete_line_is_ignored(void **state)
 {
 	static const char *const lines[] = {
 		"2 10:0",
@@ -290,7 +290,7 @@ static void a_line_may_come_in_pieces(void **state)
 	}
 }
 
-static void a_line_that_never_ends_costs_itself_alone(void **state)
+static void an_endless_line_costs_no_other_line(void **state)
 {
 	struct davy_kfd_smi s = { 0 };
 	struct heard h = { 0 };
@@ -379,7 +379,7 @@ static void say(int kernel, const char *text, int times)
 		assert_int_equal(write(kernel, text, strlen(text)), strlen(text));
 }
 
-static void a_descriptor_is_asked_for_all_and_never_waited_for(void **state)
+static void a_descriptor_requests_all_events_and_never_blocks(void **state)
 {
 	struct heard h = { 0 };
 	struct davy_kfd_reader *r;
@@ -401,7 +401,7 @@ static void a_descriptor_is_asked_for_all_and_never_waited_for(void **state)
 	close(reader_fd);
 }
 
-static void a_buffer_that_was_full_is_told_as_a_loss(void **state)
+static void a_full_buffer_is_reported_as_loss(void **state)
 {
 	struct heard h = { 0 };
 	struct davy_kfd_reader *r;
@@ -432,7 +432,7 @@ static void a_buffer_that_was_full_is_told_as_a_loss(void **state)
 	close(kernel);
 }
 
-static void a_storm_turns_off_what_is_hot_until_the_second_ends(void **state)
+static void a_storm_disables_hot_events_until_the_second_ends(void **state)
 {
 	struct heard h = { 0 };
 	struct davy_kfd_reader *r;
@@ -459,7 +459,7 @@ static void a_storm_turns_off_what_is_hot_until_the_second_ends(void **state)
 	close(kernel);
 }
 
-static void a_descriptor_that_takes_no_mask_is_none(void **state)
+static void a_descriptor_that_refuses_the_mask_is_closed(void **state)
 {
 	const struct davy_kfd_sinks sinks = { on_said, on_lost, NULL };
 	struct davy_kfd_reader *r;
@@ -485,7 +485,7 @@ static int next_answer(struct davy_kfd_opener *o, struct davy_kfd_answer *ret_an
 	return n;
 }
 
-static void a_child_opens_kfd_and_says_why_not(void **state)
+static void a_child_opens_kfd_or_reports_the_error(void **state)
 {
 	const uint32_t gpu_ids[] = { 4321, 99 };
 	struct davy_kfd_opener o = { 0 };
@@ -650,7 +650,7 @@ static void further_contexts_add_up(void **state)
 	assert_int_equal(list[1].vram, 5);
 }
 
-static void what_is_no_number_is_passed_over(void **state)
+static void text_that_is_not_a_number_is_skipped(void **state)
 {
 	struct davy_kfd_use list[8];
 	uint32_t pids[2];
@@ -687,29 +687,29 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queues_stop_and_run_again_on_every_kernel),
-		cmocka_unit_test(resets_have_a_cause_or_none),
+		cmocka_unit_test(a_reset_has_its_cause_if_one_is_given),
 		cmocka_unit_test(faults_and_throttling_are_read),
 		cmocka_unit_test(shared_memory_that_moves_is_in_bytes),
-		cmocka_unit_test(page_faults_say_how_they_began_and_ended),
+		cmocka_unit_test(page_faults_have_kind_of_start_and_end),
 		cmocka_unit_test(processes_begin_and_end),
 		cmocka_unit_test(numbers_have_their_limits),
-		cmocka_unit_test(what_no_kernel_says_is_refused),
-		cmocka_unit_test(half_a_line_is_none),
+		cmocka_unit_test(unknown_lines_are_refused),
+		cmocka_unit_test(an_incomplete_line_is_ignored),
 		cmocka_unit_test(a_line_may_come_in_pieces),
-		cmocka_unit_test(a_line_that_never_ends_costs_itself_alone),
+		cmocka_unit_test(an_endless_line_costs_no_other_line),
 		cmocka_unit_test(nobodys_name_is_another_event),
 		cmocka_unit_test(a_name_is_kept_as_it_is),
-		cmocka_unit_test(a_descriptor_is_asked_for_all_and_never_waited_for),
-		cmocka_unit_test(a_buffer_that_was_full_is_told_as_a_loss),
-		cmocka_unit_test(a_storm_turns_off_what_is_hot_until_the_second_ends),
-		cmocka_unit_test(a_descriptor_that_takes_no_mask_is_none),
-		IN_A_ROOT(a_child_opens_kfd_and_says_why_not),
+		cmocka_unit_test(a_descriptor_requests_all_events_and_never_blocks),
+		cmocka_unit_test(a_full_buffer_is_reported_as_loss),
+		cmocka_unit_test(a_storm_disables_hot_events_until_the_second_ends),
+		cmocka_unit_test(a_descriptor_that_refuses_the_mask_is_closed),
+		IN_A_ROOT(a_child_opens_kfd_or_reports_the_error),
 		cmocka_unit_test(properties_are_read_line_by_line),
 		IN_A_ROOT(nodes_are_gpus_with_their_address_and_memory),
 		IN_A_ROOT(partitions_are_one_device),
 		IN_A_ROOT(a_process_has_a_row_for_each_gpu),
 		IN_A_ROOT(further_contexts_add_up),
-		IN_A_ROOT(what_is_no_number_is_passed_over),
+		IN_A_ROOT(text_that_is_not_a_number_is_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void begin(const char *name)
 	use(60, 0);
 }
 
-static void a_hogging_worker_speaks_louder_as_it_doubles(void **state)
+static void a_hogging_worker_is_reported_again_when_it_doubles(void **state)
 {
 	static const uint32_t counts[] = { 67, 131, 259, 515, 1027 };
 	char text[DAVY_PLAN_TEXT_SIZE];
@@ -152,7 +152,7 @@ static void lines_far_apart_are_weak(void **state)
 	assert_replays();
 }
 
-static void doubling_is_of_what_exceeds_three(void **state)
+static void doubling_counts_from_three(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -285,7 +285,7 @@ static void evictions_now_and_then_make_room(void **state)
 	assert_replays();
 }
 
-static void who_wants_the_memory_is_to_blame(void **state)
+static void the_process_that_needs_the_memory_is_the_culprit(void **state)
 {
 	struct davy_event ev;
 
@@ -308,7 +308,7 @@ static void who_wants_the_memory_is_to_blame(void **state)
 	assert_replays();
 }
 
-static void the_fence_names_who_wants_it(void **state)
+static void the_fence_names_the_process_that_needs_memory(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -326,7 +326,7 @@ static void the_fence_names_who_wants_it(void **state)
 	assert_int_equal(thrash()->victim_pid, 60);
 }
 
-static void an_eviction_that_was_rolled_back_is_none(void **state)
+static void a_rolled_back_eviction_is_ignored(void **state)
 {
 	struct davy_event ev;
 
@@ -346,7 +346,7 @@ static void an_eviction_that_was_rolled_back_is_none(void **state)
 	assert_int_equal(thrash()->level, 2);
 }
 
-static void queues_that_stand_still_are_told_by_their_share(void **state)
+static void stopped_queues_are_reported_by_their_share_of_time(void **state)
 {
 	char text[DAVY_PLAN_TEXT_SIZE];
 
@@ -366,7 +366,7 @@ static void queues_that_stand_still_are_told_by_their_share(void **state)
 	assert_int_equal(thrash()->level, 3);
 }
 
-static void a_share_below_or_alone_is_none(void **state)
+static void a_small_or_single_share_raises_nothing(void **state)
 {
 	uint64_t ms = 0;
 
@@ -415,7 +415,7 @@ static void samples_close_together_are_one(void **state)
 	assert_int_equal(thrash()->level, 2);
 }
 
-static void lines_that_were_told_as_one_count_as_many(void **state)
+static void repeated_lines_count_with_their_number(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -433,10 +433,10 @@ static void lines_that_were_told_as_one_count_as_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_hogging_worker_speaks_louder_as_it_doubles),
+		cmocka_unit_test(a_hogging_worker_is_reported_again_when_it_doubles),
 		cmocka_unit_test(few_hogs_are_no_doubling),
 		cmocka_unit_test(lines_far_apart_are_weak),
-		cmocka_unit_test(doubling_is_of_what_exceeds_three),
+		cmocka_unit_test(doubling_counts_from_three),
 		cmocka_unit_test(failed_restores_and_a_limit_are_strong),
 		cmocka_unit_test(a_stack_in_a_worker_is_weak_alone),
 		cmocka_unit_test(several_kfd_processes_share_no_blame),
@@ -444,14 +444,14 @@ int main(void)
 		cmocka_unit_test(the_kernel_programs_count_of_them_is_taken_as_it_is),
 		cmocka_unit_test(three_evictions_in_two_seconds_are_a_storm),
 		cmocka_unit_test(evictions_now_and_then_make_room),
-		cmocka_unit_test(who_wants_the_memory_is_to_blame),
-		cmocka_unit_test(the_fence_names_who_wants_it),
-		cmocka_unit_test(an_eviction_that_was_rolled_back_is_none),
-		cmocka_unit_test(queues_that_stand_still_are_told_by_their_share),
-		cmocka_unit_test(a_share_below_or_alone_is_none),
+		cmocka_unit_test(the_process_that_needs_the_memory_is_the_culprit),
+		cmocka_unit_test(the_fence_names_the_process_that_needs_memory),
+		cmocka_unit_test(a_rolled_back_eviction_is_ignored),
+		cmocka_unit_test(stopped_queues_are_reported_by_their_share_of_time),
+		cmocka_unit_test(a_small_or_single_share_raises_nothing),
 		cmocka_unit_test(a_suspend_does_not_count_as_standing_still),
 		cmocka_unit_test(samples_close_together_are_one),
-		cmocka_unit_test(lines_that_were_told_as_one_count_as_many),
+		cmocka_unit_test(repeated_lines_count_with_their_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

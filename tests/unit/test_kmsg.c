@@ -153,7 +153,7 @@ static void a_record_of_dev_kmsg_is_read_with_its_dictionary(void **state)
 	assert_string_equal(line.text, "a?b\\xzz\\");
 }
 
-static void pci_addresses_are_told_in_one_form(void **state)
+static void pci_addresses_have_one_format(void **state)
 {
 	char device[DAVY_DEVICE_LEN];
 
@@ -437,7 +437,7 @@ static void look_alikes_raise_nothing(void **state)
 	assert_null(davy_log_verdict_conclude(&verdict));
 }
 
-static void a_fault_of_nobody_after_a_reset_has_begun_is_an_echo(void **state)
+static void a_fault_without_process_during_a_reset_is_an_echo(void **state)
 {
 	static const char *const after[] = {
 		"[100.0] " AMD "GPU reset begin!",
@@ -473,7 +473,7 @@ static void a_fault_of_nobody_after_a_reset_has_begun_is_an_echo(void **state)
 	assert_true(told[3].addr == 0x1000);
 }
 
-static void what_a_reset_drags_along_is_its_aftermath(void **state)
+static void lines_that_follow_a_reset_are_its_aftermath(void **state)
 {
 	static const char *const lines[] = {
 		"maj 25 19:29:48 host kernel: amdgpu 0000:03:00.0: ring sdma0 timeout, signaled",
@@ -679,7 +679,7 @@ int main(void)
 		cmocka_unit_test(every_driver_prefix_leaves_the_same_message),
 		cmocka_unit_test(another_programs_words_are_not_the_kernels),
 		cmocka_unit_test(a_record_of_dev_kmsg_is_read_with_its_dictionary),
-		cmocka_unit_test(pci_addresses_are_told_in_one_form),
+		cmocka_unit_test(pci_addresses_have_one_format),
 		cmocka_unit_test(every_row_has_a_line_and_every_line_its_kind),
 		cmocka_unit_test(a_line_cut_anywhere_is_survived),
 		cmocka_unit_test(kinds_have_names_of_their_own_and_precursors_lead_somewhere),
@@ -690,8 +690,8 @@ int main(void)
 		cmocka_unit_test(an_xid_of_three_lines_is_one_event),
 		cmocka_unit_test(a_driver_that_wants_a_reboot_points_to_the_host),
 		cmocka_unit_test(look_alikes_raise_nothing),
-		cmocka_unit_test(a_fault_of_nobody_after_a_reset_has_begun_is_an_echo),
-		cmocka_unit_test(what_a_reset_drags_along_is_its_aftermath),
+		cmocka_unit_test(a_fault_without_process_during_a_reset_is_an_echo),
+		cmocka_unit_test(lines_that_follow_a_reset_are_its_aftermath),
 		cmocka_unit_test(the_last_failure_in_causal_order_is_concluded),
 		cmocka_unit_test(intels_lines_are_paired),
 		cmocka_unit_test(a_slot_is_made_free_by_the_one_longest_silent),

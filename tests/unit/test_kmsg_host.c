@@ -237,7 +237,7 @@ static void check_forged(const char *line, const char *text, const char *how)
 			fail_msg("'%s' (%s) is %s", whole, how, davy_log_kind_name(told[i].kind));
 }
 
-static void no_user_speaks_for_a_driver(void **state)
+static void a_users_text_is_not_a_drivers_line(void **state)
 {
 	static const char *const hows[] = { "record",
 					    "",
@@ -255,7 +255,7 @@ static void no_user_speaks_for_a_driver(void **state)
 }
 
 /* In a text log these are separate lines, with the same stamp or indented. */
-static void nor_by_a_newline(void **state)
+static void a_users_newline_does_not_start_a_drivers_line(void **state)
 {
 	static const char *const hows[] = { "record", "[  327.803487] ", "<4>[  327.803487] ",
 					    "Aug 16 21:15:49 host kernel: [  327.803487] ",
@@ -274,7 +274,7 @@ static void nor_by_a_newline(void **state)
 			}
 }
 
-static void what_a_driver_says_after_that_is_heard(void **state)
+static void drivers_lines_after_a_users_text_are_read(void **state)
 {
 	(void)state;
 	begin();
@@ -391,9 +391,9 @@ int main(void)
 		cmocka_unit_test(hostile_names_are_kept_as_they_are_and_move_nothing),
 		cmocka_unit_test(no_process_is_a_failure_by_its_name),
 		cmocka_unit_test(the_kernels_own_log_is_not_searched_for_drivers),
-		cmocka_unit_test(no_user_speaks_for_a_driver),
-		cmocka_unit_test(nor_by_a_newline),
-		cmocka_unit_test(what_a_driver_says_after_that_is_heard),
+		cmocka_unit_test(a_users_text_is_not_a_drivers_line),
+		cmocka_unit_test(a_users_newline_does_not_start_a_drivers_line),
+		cmocka_unit_test(drivers_lines_after_a_users_text_are_read),
 		cmocka_unit_test(a_record_of_another_bus_is_no_gpus),
 		cmocka_unit_test(a_report_about_memory_is_one_event),
 		cmocka_unit_test(a_crash_counts_when_an_engine_died),

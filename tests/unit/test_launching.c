@@ -51,7 +51,7 @@ static const char *as_text(void)
 		-1, -1, -1, -1, -1, -1                                                             \
 	}
 
-static void each_engine_is_told_in_its_own_words(void **state)
+static void each_engine_gets_its_own_options(void **state)
 {
 	static const struct {
 		enum davy_engine engine;
@@ -93,7 +93,7 @@ static void each_engine_is_told_in_its_own_words(void **state)
 	}
 }
 
-static void a_device_is_told_as_the_backend_counts_it(void **state)
+static void a_device_has_the_backends_number(void **state)
 {
 	struct davy_engine_target t = { .backend = DAVY_BACKEND_VULKAN,
 					.device = true,
@@ -267,7 +267,7 @@ static void radv_names_its_chip(void **state)
 	assert_string_equal(s.gfx, "gfx1150");
 }
 
-static void words_are_told_as_a_shell_takes_them(void **state)
+static void words_are_quoted_for_a_shell(void **state)
 {
 	static const struct {
 		const char *word;
@@ -316,7 +316,7 @@ static void every_byte_comes_back_from_a_shell(void **state)
 	assert_memory_equal(word, back, 255);
 }
 
-static void an_engines_backends_are_the_libraries_beside_it(void **state)
+static void libraries_beside_an_engine_are_its_backends(void **state)
 {
 	char program[256], *path;
 
@@ -420,18 +420,18 @@ static void a_limit_of_memory_is_set_or_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_engine_is_told_in_its_own_words),
-		cmocka_unit_test(a_device_is_told_as_the_backend_counts_it),
+		cmocka_unit_test(each_engine_gets_its_own_options),
+		cmocka_unit_test(a_device_has_the_backends_number),
 		WITH_ROOT(devices_of_sysfs_and_vulkan_are_one),
 		WITH_ROOT(a_servers_display_is_no_gpu),
 		WITH_ROOT(the_cpu_is_a_device_only_when_it_is_named),
 		WITH_ROOT(answers_that_lie_are_survived),
 		cmocka_unit_test(radv_names_its_chip),
-		cmocka_unit_test(words_are_told_as_a_shell_takes_them),
+		cmocka_unit_test(words_are_quoted_for_a_shell),
 		cmocka_unit_test(every_byte_comes_back_from_a_shell),
 		WITH_ROOT(ollamas_names_lead_to_blobs),
 		WITH_ROOT(a_limit_of_memory_is_set_or_refused),
-		WITH_ROOT(an_engines_backends_are_the_libraries_beside_it),
+		WITH_ROOT(libraries_beside_an_engine_are_its_backends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

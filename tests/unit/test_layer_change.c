@@ -69,7 +69,7 @@ static const char *after_forgetting(const char *device, const char *model, size_
 	return names_of(&layer);
 }
 
-static void what_names_a_model_alone_is_about_it(void **state)
+static void a_rule_for_one_model_belongs_to_it(void **state)
 {
 	(void)state;
 	assert_string_equal(after_forgetting("", "a.gguf", 2),
@@ -135,7 +135,7 @@ static void newest_reason(char reason[DAVY_VERSION_REASON])
 	davy_db_close(db);
 }
 
-static void to_forget_a_model_is_a_version_without_it(void **state)
+static void forgetting_a_model_makes_a_new_version(void **state)
 {
 	struct davy_layer_forgotten f = { 7, 7, 7 };
 	char why[DAVY_LAYER_WHY], reason[DAVY_VERSION_REASON];
@@ -268,7 +268,7 @@ static void the_agent_goes_by_the_changed_layer_at_once(void **state)
 	assert_string_equal(rules_in_force(), "");
 }
 
-static void without_any_good_rules_a_change_brings_none(void **state)
+static void a_change_does_not_enable_invalid_rules(void **state)
 {
 	(void)state;
 	PUT("/config/" DAVY_POLICY_NAME, "[rule mine]\nubatch = many\n");
@@ -283,14 +283,14 @@ static void without_any_good_rules_a_change_brings_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_names_a_model_alone_is_about_it),
-		cmocka_unit_test_setup_teardown(to_forget_a_model_is_a_version_without_it, new_dir,
+		cmocka_unit_test(a_rule_for_one_model_belongs_to_it),
+		cmocka_unit_test_setup_teardown(forgetting_a_model_makes_a_new_version, new_dir,
 						remove_root),
 		cmocka_unit_test_setup_teardown(rules_that_are_not_understood_stay, new_dir,
 						remove_root),
 		cmocka_unit_test_setup_teardown(the_agent_goes_by_the_changed_layer_at_once,
 						new_agent, end_agent),
-		cmocka_unit_test_setup_teardown(without_any_good_rules_a_change_brings_none,
+		cmocka_unit_test_setup_teardown(a_change_does_not_enable_invalid_rules,
 						new_agent, end_agent),
 	};
 

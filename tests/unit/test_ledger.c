@@ -84,7 +84,7 @@ static void note(const struct davy_ledger_key *key, struct davy_ledger_entry del
 	assert_int_equal(davy_ledger_note(db, key, &delta), 0);
 }
 
-static void what_comes_in_parts_is_one_row(void **state)
+static void partial_sums_are_one_row(void **state)
 {
 	struct davy_ledger_key key = a_key(512);
 	struct davy_ledger_entry *e;
@@ -144,7 +144,7 @@ static void sums_stop_where_they_would_not_fit(void **state)
 	assert_int_equal(f.row[0].entry.faults[DAVY_CLASS_HANG], UINT32_MAX);
 }
 
-static void each_part_of_the_key_has_rows_of_its_own(void **state)
+static void each_part_of_the_key_separates_rows(void **state)
 {
 	struct davy_ledger_key key[9];
 
@@ -219,7 +219,7 @@ static void the_least_recently_seen_go(void **state)
 	assert_int_equal(number_sql("SELECT count(*) FROM ledger_fault"), 2); /* go with it */
 }
 
-static void what_is_forgotten_is_gone_with_its_faults(void **state)
+static void forgotten_rows_lose_their_faults(void **state)
 {
 	struct davy_ledger_key key = a_key(512), other = a_key(512);
 
@@ -239,7 +239,7 @@ static void what_is_forgotten_is_gone_with_its_faults(void **state)
 	assert_int_equal(number_sql("SELECT count(*) FROM ledger_fault"), 0);
 }
 
-static void what_the_tuner_knows_is_kept_as_it_is(void **state)
+static void the_tuners_state_is_stored_unchanged(void **state)
 {
 	static unsigned char big[DAVY_TUNING_MAX + 1];
 	unsigned char knows[3304], back[3304] = { 0 };
@@ -268,7 +268,7 @@ static void what_the_tuner_knows_is_kept_as_it_is(void **state)
 	assert_int_equal(number_sql("SELECT min(saved_s) FROM tuning"), 2);
 }
 
-static void rows_that_nobody_here_wrote_are_passed_over(void **state)
+static void foreign_rows_are_skipped(void **state)
 {
 	static const char *const wrong[] = {
 		"device = printf('%040d', 1)",
@@ -375,7 +375,7 @@ static void several_may_bring_it_up_to_date_at_once(void **state)
 	assert_int_equal(number_sql("SELECT count(*) FROM intent"), 2);
 }
 
-static void a_newer_schema_is_told(void **state)
+static void a_newer_schema_is_reported(void **state)
 {
 	struct davy_db *newer = NULL;
 
@@ -388,7 +388,7 @@ static void a_newer_schema_is_told(void **state)
 	assert_int_equal(davy_db_open(DIR, DAVY_DB_MAKE, &newer), -ENOTSUP);
 }
 
-static void none_is_made_by_who_only_looks(void **state)
+static void reading_does_not_create_a_database(void **state)
 {
 	char path[128];
 
@@ -398,7 +398,7 @@ static void none_is_made_by_who_only_looks(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static void a_corrupt_one_is_told(void **state)
+static void a_corrupt_database_is_reported(void **state)
 {
 	struct davy_ledger_key key = a_key(512);
 	struct davy_db *corrupt = NULL;
@@ -424,7 +424,7 @@ static void a_corrupt_one_is_told(void **state)
 }
 
 /* Who still has one open that was put aside would write where nobody looks. */
-static void one_that_was_put_aside_is_told_to_its_users(void **state)
+static void users_of_a_database_learn_that_it_was_put_aside(void **state)
 {
 	struct davy_ledger_key key = a_key(512);
 
@@ -635,7 +635,7 @@ static void a_full_disk_refuses_the_next_and_keeps_the_former(void **state)
 	on_disk(fill_the_disk);
 }
 
-static void one_that_can_only_be_read_stays_as_it_is(void **state)
+static void a_read_only_database_is_not_changed(void **state)
 {
 	(void)state;
 	on_disk(only_read);
@@ -655,7 +655,7 @@ static void assert_closed_to_others(void)
 }
 
 /* Its log and index hold the same rows: also in the first run, and under any umask. */
-static void nobody_else_may_read_any_part_of_it(void **state)
+static void other_users_cannot_read_the_database(void **state)
 {
 	char path[256];
 
@@ -694,26 +694,26 @@ int main(void)
 #define WITH_DB(test) cmocka_unit_test_setup_teardown(test, open_db, close_db)
 #define WITHOUT(test) cmocka_unit_test_setup_teardown(test, make_root, close_db)
 	const struct CMUnitTest tests[] = {
-		WITH_DB(what_comes_in_parts_is_one_row),
+		WITH_DB(partial_sums_are_one_row),
 		WITH_DB(sums_stop_where_they_would_not_fit),
-		WITH_DB(each_part_of_the_key_has_rows_of_its_own),
+		WITH_DB(each_part_of_the_key_separates_rows),
 		WITH_DB(rows_of_another_environment_count_less),
 		WITH_DB(the_least_recently_seen_go),
-		WITH_DB(what_is_forgotten_is_gone_with_its_faults),
-		WITH_DB(what_the_tuner_knows_is_kept_as_it_is),
-		WITH_DB(rows_that_nobody_here_wrote_are_passed_over),
+		WITH_DB(forgotten_rows_lose_their_faults),
+		WITH_DB(the_tuners_state_is_stored_unchanged),
+		WITH_DB(foreign_rows_are_skipped),
 		WITHOUT(a_database_of_the_first_schema_is_brought_up_to_date),
 		WITHOUT(several_may_bring_it_up_to_date_at_once),
-		WITH_DB(a_newer_schema_is_told),
-		WITHOUT(none_is_made_by_who_only_looks),
-		WITH_DB(a_corrupt_one_is_told),
-		WITH_DB(one_that_was_put_aside_is_told_to_its_users),
+		WITH_DB(a_newer_schema_is_reported),
+		WITHOUT(reading_does_not_create_a_database),
+		WITH_DB(a_corrupt_database_is_reported),
+		WITH_DB(users_of_a_database_learn_that_it_was_put_aside),
 		WITH_DB(while_another_writes_it_is_busy_and_not_stuck),
 		WITH_DB(two_writers_lose_nothing),
 		WITHOUT(killed_at_any_instant_it_knows_all_that_was_noted),
 		WITHOUT(a_full_disk_refuses_the_next_and_keeps_the_former),
-		WITHOUT(one_that_can_only_be_read_stays_as_it_is),
-		WITHOUT(nobody_else_may_read_any_part_of_it),
+		WITHOUT(a_read_only_database_is_not_changed),
+		WITHOUT(other_users_cannot_read_the_database),
 		WITHOUT(the_state_directory_is_open_to_readers),
 	};
 

@@ -164,7 +164,7 @@ static void roots_socket_is_closed_to_others(void **state)
 	close(fd);
 }
 
-static void a_full_queue_of_strangers_does_not_keep_root_waiting(void **state)
+static void a_full_queue_of_users_does_not_delay_root(void **state)
 {
 	int fd, waiting[MANY * 2], count = 0;
 
@@ -248,7 +248,7 @@ static void many_users_leave_half_to_root(void **state)
 		close(fd[i]);
 }
 
-static void who_says_nothing_loses_the_place_unless_root(void **state)
+static void a_silent_user_loses_the_place_and_root_does_not(void **state)
 {
 	uint64_t now = davy_boot_ns();
 	int silent, speaks, roots;
@@ -276,7 +276,7 @@ static void who_says_nothing_loses_the_place_unless_root(void **state)
 	close(roots);
 }
 
-static void a_user_who_asks_all_the_time_waits_for_the_next_tick(void **state)
+static void a_user_with_constant_requests_waits_for_the_next_tick(void **state)
 {
 	int fd, answers = 0;
 
@@ -331,7 +331,7 @@ static pid_t holder_of(const char *path, int *ret_hold)
 	return pid;
 }
 
-static void a_lock_tells_its_holder_and_ends_with_it(void **state)
+static void a_lock_names_its_holder_and_ends_with_it(void **state)
 {
 	char path[512];
 	pid_t pid, told = 0;
@@ -386,7 +386,7 @@ static int somebodys_socket(const char *path, int type)
 	return fd;
 }
 
-static void only_what_is_nobodys_is_taken_away(void **state)
+static void only_an_unused_socket_is_removed(void **state)
 {
 	static const int types[] = { SOCK_SEQPACKET, SOCK_STREAM, SOCK_DGRAM };
 	int fd, first, second;
@@ -439,14 +439,14 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(roots_socket_is_closed_to_others),
-		TEST(a_full_queue_of_strangers_does_not_keep_root_waiting),
+		TEST(a_full_queue_of_users_does_not_delay_root),
 		TEST(one_user_has_four_places),
 		TEST(many_users_leave_half_to_root),
-		TEST(who_says_nothing_loses_the_place_unless_root),
-		TEST(a_user_who_asks_all_the_time_waits_for_the_next_tick),
-		TEST(a_lock_tells_its_holder_and_ends_with_it),
+		TEST(a_silent_user_loses_the_place_and_root_does_not),
+		TEST(a_user_with_constant_requests_waits_for_the_next_tick),
+		TEST(a_lock_names_its_holder_and_ends_with_it),
 		TEST(a_second_agent_is_kept_out_by_either_lock),
-		TEST(only_what_is_nobodys_is_taken_away),
+		TEST(only_an_unused_socket_is_removed),
 		TEST(another_agents_socket_is_not_removed),
 	};
 

@@ -69,7 +69,7 @@ static void descriptions_of_every_kernel_are_understood(void **state)
 	assert_false(d.one_for_all_guest);
 }
 
-static void descriptions_without_a_default_tell_nothing(void **state)
+static void descriptions_without_a_default_give_no_value(void **state)
 {
 	struct davy_lockup_defaults d = { .ms = { 7 } };
 
@@ -113,7 +113,7 @@ static void assert_amdgpu(const char *value, const char *configured, const char 
 	assert_string_equal(got, wanted);
 }
 
-static void amdgpus_parameter_is_taken_as_the_driver_takes_it(void **state)
+static void amdgpus_parameter_is_parsed_like_the_driver_does(void **state)
 {
 	(void)state;
 	assert_amdgpu("\n", "", amdgpu_6_1, false, "10000d 60000d 10000d 10000d");
@@ -132,7 +132,7 @@ static void amdgpus_parameter_is_taken_as_the_driver_takes_it(void **state)
 	assert_amdgpu("2147483648\n", "", amdgpu_7_2, false, "0p 0p 0p 0p");
 }
 
-static void what_cannot_be_known_is_unknown(void **state)
+static void a_value_without_a_source_is_unknown(void **state)
 {
 	(void)state;
 	assert_amdgpu("\n", "", NULL, false, "0? 0? 0? 0?");
@@ -146,7 +146,7 @@ static void what_cannot_be_known_is_unknown(void **state)
 }
 
 /* On 6.1 and 6.12 a device that was bound leaves "5000" of "5000,6000,7000,8000". */
-static void a_value_that_was_cut_is_what_was_configured(void **state)
+static void a_truncated_value_equals_the_configured_one(void **state)
 {
 	(void)state;
 	assert_amdgpu("5000\n", "5000,6000,7000,8000", amdgpu_6_1, false,
@@ -224,7 +224,7 @@ static void rings_belong_to_kinds_of_queues(void **state)
 	}
 }
 
-static void what_a_driver_has_goes_before_what_it_was_told(void **state)
+static void the_drivers_value_has_precedence_over_the_parameter(void **state)
 {
 	struct davy_lockups l = { .count = 0 };
 	struct davy_lockup told = { "gfx", 2 * DAVY_NS_PER_S, DAVY_LOCKUP_DEFAULT };
@@ -304,7 +304,7 @@ static void engines_of_i915_and_xe_are_read_by_class(void **state)
 	assert_int_equal(l.count, 0); /* it would be woken */
 }
 
-static void amdgpu_is_read_with_kfd_beside_it(void **state)
+static void amdgpu_is_read_while_kfd_is_present(void **state)
 {
 	struct davy_gpu gpu = { .device = "0000:03:00.0", .driver = "amdgpu", .card = 1 };
 	struct davy_module_text text = { .configured = "" };
@@ -335,7 +335,7 @@ static void amdgpu_is_read_with_kfd_beside_it(void **state)
 	assert_int_equal(l.count, 0);
 }
 
-static void a_child_that_finds_nothing_says_so(void **state)
+static void a_child_without_a_result_reports_it(void **state)
 {
 	struct davy_module_text text;
 	struct pollfd wait = { .events = POLLIN };
@@ -356,20 +356,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(descriptions_of_every_kernel_are_understood),
-		cmocka_unit_test(descriptions_without_a_default_tell_nothing),
-		cmocka_unit_test(amdgpus_parameter_is_taken_as_the_driver_takes_it),
-		cmocka_unit_test(what_cannot_be_known_is_unknown),
-		cmocka_unit_test(a_value_that_was_cut_is_what_was_configured),
+		cmocka_unit_test(descriptions_without_a_default_give_no_value),
+		cmocka_unit_test(amdgpus_parameter_is_parsed_like_the_driver_does),
+		cmocka_unit_test(a_value_without_a_source_is_unknown),
+		cmocka_unit_test(a_truncated_value_equals_the_configured_one),
 		cmocka_unit_test(modprobes_options_are_read_like_modprobe_does),
 		cmocka_unit_test(radeon_has_one_for_all),
 		cmocka_unit_test(rings_belong_to_kinds_of_queues),
-		cmocka_unit_test(what_a_driver_has_goes_before_what_it_was_told),
+		cmocka_unit_test(the_drivers_value_has_precedence_over_the_parameter),
 		cmocka_unit_test(i915s_patience_is_worked_out),
 		cmocka_unit_test_setup_teardown(engines_of_i915_and_xe_are_read_by_class, make_root,
 						remove_root),
-		cmocka_unit_test_setup_teardown(amdgpu_is_read_with_kfd_beside_it, make_root,
+		cmocka_unit_test_setup_teardown(amdgpu_is_read_while_kfd_is_present, make_root,
 						remove_root),
-		cmocka_unit_test(a_child_that_finds_nothing_says_so),
+		cmocka_unit_test(a_child_without_a_result_reports_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

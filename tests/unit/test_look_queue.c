@@ -72,7 +72,7 @@ static void users_take_turns_however_many_jobs_one_has(void **state)
 	assert_int_equal(next(), 3);
 }
 
-static void a_full_queue_loses_the_oldest_of_who_has_the_most(void **state)
+static void a_full_queue_drops_the_busiest_users_oldest_job(void **state)
 {
 	(void)state;
 	put(1, 1001, DAVY_LOOKS_OTHER);
@@ -122,7 +122,7 @@ static void two_jobs_for_a_process_are_one(void **state)
 	assert_int_equal(job.class, DAVY_LOOKS_NAMED);
 }
 
-static void who_may_not_is_passed_over(void **state)
+static void a_blocked_user_is_skipped(void **state)
 {
 	uint32_t uid = 1000;
 	struct davy_look_job job;
@@ -136,7 +136,7 @@ static void who_may_not_is_passed_over(void **state)
 	assert_int_equal(next(), 1);
 }
 
-static void who_has_cost_a_reader_waits_longer_each_time(void **state)
+static void a_user_who_cost_a_reader_waits_longer_each_time(void **state)
 {
 	static struct davy_penalties p;
 	uint64_t now = 1000 * DAVY_NS_PER_S, until;
@@ -237,11 +237,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(classes_have_their_turns_in_order, empty),
 		cmocka_unit_test_setup(users_take_turns_however_many_jobs_one_has, empty),
-		cmocka_unit_test_setup(a_full_queue_loses_the_oldest_of_who_has_the_most, empty),
+		cmocka_unit_test_setup(a_full_queue_drops_the_busiest_users_oldest_job, empty),
 		cmocka_unit_test_setup(workloads_are_never_evicted, empty),
 		cmocka_unit_test_setup(two_jobs_for_a_process_are_one, empty),
-		cmocka_unit_test_setup(who_may_not_is_passed_over, empty),
-		cmocka_unit_test(who_has_cost_a_reader_waits_longer_each_time),
+		cmocka_unit_test_setup(a_blocked_user_is_skipped, empty),
+		cmocka_unit_test(a_user_who_cost_a_reader_waits_longer_each_time),
 		cmocka_unit_test(a_reply_is_believed_only_if_all_of_it_makes_sense),
 		cmocka_unit_test(a_start_is_believed_only_if_its_texts_end),
 	};

@@ -94,7 +94,7 @@ static void is_seldom_again(const struct davy_month_case *c, const struct davy_m
 		assert_true(m->later_most <= (c->dead ? 12 : 6));
 }
 
-static void what_is_bad_is_seldom_tried_again(void **state)
+static void a_bad_setting_is_rarely_tried_again(void **state)
 {
 	(void)state;
 	for_all(is_seldom_again);
@@ -164,7 +164,7 @@ int main(void)
 		cmocka_unit_test(no_setting_is_outside_of_the_bounds),
 		cmocka_unit_test(the_best_setting_is_found_and_kept),
 		cmocka_unit_test(with_no_more_failures_than_a_binary_search_needs),
-		cmocka_unit_test(what_is_bad_is_seldom_tried_again),
+		cmocka_unit_test(a_bad_setting_is_rarely_tried_again),
 		cmocka_unit_test(after_an_upgrade_that_mends_it_comes_back_up),
 		cmocka_unit_test(
 			a_good_model_is_let_alone_and_one_that_always_dies_ends_on_the_cpu),

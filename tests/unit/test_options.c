@@ -41,7 +41,7 @@ static int reads(enum davy_options_mode mode, const char *const *words)
 }
 #define READS(mode, ...) reads(mode, (const char *const[]){ __VA_ARGS__, NULL })
 
-static void options_go_where_the_table_says(void **state)
+static void options_are_stored_as_in_the_table(void **state)
 {
 	(void)state;
 	assert_int_equal(READS(DAVY_OPTIONS_ANYWHERE, "a", "--flag", "--text=b", "--number", "7"),
@@ -55,7 +55,7 @@ static void options_go_where_the_table_says(void **state)
 	assert_null(got.text);
 }
 
-static void help_and_what_is_wrong_end_with_a_status(void **state)
+static void help_and_errors_return_an_exit_status(void **state)
 {
 	(void)state;
 	assert_int_equal(READS(DAVY_OPTIONS_ANYWHERE, "-h", "--none"), -DAVY_EXIT_DONE);
@@ -86,8 +86,8 @@ static void a_number_is_a_whole_text_of_digits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_go_where_the_table_says),
-		cmocka_unit_test(help_and_what_is_wrong_end_with_a_status),
+		cmocka_unit_test(options_are_stored_as_in_the_table),
+		cmocka_unit_test(help_and_errors_return_an_exit_status),
 		cmocka_unit_test(a_number_is_a_whole_text_of_digits),
 	};
 

@@ -97,7 +97,7 @@ static void orders_need_admission(void **state)
 	assert_int_equal(last_action(DAVY_ACTION_STOP, DAVY_HZ_NONE)->workload, 9);
 }
 
-static void what_a_rival_controls_is_held_and_not_replaced(void **state)
+static void a_workload_of_another_manager_is_held_and_not_replaced(void **state)
 {
 	static const enum davy_action replacing[] = { DAVY_ACTION_RESTART, DAVY_ACTION_MIGRATE_CPU,
 						      DAVY_ACTION_SHRINK,  DAVY_ACTION_SWITCH,
@@ -111,7 +111,7 @@ static void what_a_rival_controls_is_held_and_not_replaced(void **state)
 	assert_int_equal(order(DAVY_ACTION_PAUSE)->verdict, DAVY_VERDICT_GO);
 }
 
-static void what_a_workload_cannot_is_refused(void **state)
+static void an_act_that_a_workload_cannot_do_is_refused(void **state)
 {
 	static const struct {
 		enum davy_action action;
@@ -131,7 +131,7 @@ static void what_a_workload_cannot_is_refused(void **state)
 	}
 }
 
-static void one_at_a_time_and_no_budget(void **state)
+static void orders_run_one_at_a_time_without_a_budget(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -171,7 +171,7 @@ static void a_hold_ends_by_its_lease_or_an_undo(void **state)
 	assert_int_equal(core.world.workloads[0].freeze_plan, 0);
 }
 
-static void only_what_can_be_ordered_is_valid(void **state)
+static void only_actions_for_orders_are_valid(void **state)
 {
 	struct davy_event good, ev;
 
@@ -201,7 +201,7 @@ static void only_what_can_be_ordered_is_valid(void **state)
 	assert_false(davy_event_valid(&ev));
 }
 
-static void what_is_not_said_is_chosen(void **state)
+static void missing_values_are_chosen(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -247,7 +247,7 @@ static void an_undo_needs_something_to_undo(void **state)
 	assert_int_equal(last_action(DAVY_ACTION_UNDO, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_UNABLE);
 }
 
-static void an_order_is_told(void **state)
+static void an_order_is_reported(void **state)
 {
 	struct davy_event ev;
 	char text[DAVY_EVENT_TEXT_SIZE];
@@ -288,14 +288,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_order_becomes_a_plan_with_its_measures),
 		cmocka_unit_test(orders_need_admission),
-		cmocka_unit_test(what_a_rival_controls_is_held_and_not_replaced),
-		cmocka_unit_test(what_a_workload_cannot_is_refused),
-		cmocka_unit_test(one_at_a_time_and_no_budget),
+		cmocka_unit_test(a_workload_of_another_manager_is_held_and_not_replaced),
+		cmocka_unit_test(an_act_that_a_workload_cannot_do_is_refused),
+		cmocka_unit_test(orders_run_one_at_a_time_without_a_budget),
 		cmocka_unit_test(a_hold_ends_by_its_lease_or_an_undo),
-		cmocka_unit_test(only_what_can_be_ordered_is_valid),
-		cmocka_unit_test(what_is_not_said_is_chosen),
+		cmocka_unit_test(only_actions_for_orders_are_valid),
+		cmocka_unit_test(missing_values_are_chosen),
 		cmocka_unit_test(an_undo_needs_something_to_undo),
-		cmocka_unit_test(an_order_is_told),
+		cmocka_unit_test(an_order_is_reported),
 		cmocka_unit_test(orders_are_replayed),
 	};
 

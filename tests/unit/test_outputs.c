@@ -246,7 +246,7 @@ static void two_models_of_one_name_are_refused(void **state)
 }
 
 /* Arguments of rules may contain characters that end a value or begin a comment. */
-static void an_argument_that_a_format_cannot_hold_is_told(void **state)
+static void an_argument_that_a_format_lacks_is_reported(void **state)
 {
 	(void)state;
 	policy_texts(NULL, "[rule r]\nargument -ot = a#b=CPU\n", NULL);
@@ -338,7 +338,7 @@ static void renew(const char *path, enum davy_generated_style style, const char 
 	assert_int_equal(now, version);
 }
 
-static void a_file_is_renewed_only_when_it_says_something_else(void **state)
+static void a_file_is_rewritten_only_when_its_content_changes(void **state)
 {
 	char path[256], aside[300], there[1024];
 
@@ -372,10 +372,10 @@ int main(void)
 		cmocka_unit_test_teardown(lemonade_gets_json, done),
 		cmocka_unit_test_teardown(hostile_names_are_refused, done),
 		cmocka_unit_test_teardown(two_models_of_one_name_are_refused, done),
-		cmocka_unit_test_teardown(an_argument_that_a_format_cannot_hold_is_told, done),
+		cmocka_unit_test_teardown(an_argument_that_a_format_lacks_is_reported, done),
 		cmocka_unit_test(the_backend_is_named_where_there_is_a_choice),
 		cmocka_unit_test(a_units_own_words_stay),
-		cmocka_unit_test_setup_teardown(a_file_is_renewed_only_when_it_says_something_else,
+		cmocka_unit_test_setup_teardown(a_file_is_rewritten_only_when_its_content_changes,
 						make_root, remove_root),
 	};
 

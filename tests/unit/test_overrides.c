@@ -76,7 +76,7 @@ static void a_model_beats_a_device_beats_a_driver_beats_the_rest(void **state)
 	assert_int_equal(stall_level("0000:04:00.0", 61, 260), 1);
 }
 
-static void of_two_names_the_narrower_holds_whichever_came_first(void **state)
+static void the_narrower_of_two_overrides_applies_in_any_order(void **state)
 {
 	(void)state;
 	begin_history();
@@ -90,7 +90,7 @@ static void of_two_names_the_narrower_holds_whichever_came_first(void **state)
 	assert_int_equal(stall_level(GPU, 60, 200), 1);
 }
 
-static void one_taken_back_holds_no_longer(void **state)
+static void a_removed_override_no_longer_applies(void **state)
 {
 	struct davy_config config;
 
@@ -107,7 +107,7 @@ static void one_taken_back_holds_no_longer(void **state)
 	assert_memory_equal(&core.config, &config, sizeof(config));
 }
 
-static void what_cannot_be_is_refused_and_counted(void **state)
+static void invalid_overrides_are_refused_and_counted(void **state)
 {
 	char name[DAVY_MODEL_LEN];
 
@@ -142,7 +142,7 @@ static void a_device_that_left_has_no_driver(void **state)
 	assert_int_equal(stall_level(GPU, 0, 100), 0);
 }
 
-static void evictions_faults_and_refusals_ask_for_their_own(void **state)
+static void evictions_faults_and_refusals_use_their_overrides(void **state)
 {
 	struct davy_event ev;
 
@@ -257,7 +257,7 @@ static void a_job_of_a_fifth(void)
 	job(60, 2 * S);
 }
 
-static void queues_jobs_and_resets_ask_for_their_own(void **state)
+static void queues_jobs_and_resets_use_their_overrides(void **state)
 {
 	static const struct {
 		const char *key;
@@ -313,12 +313,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_matched_whole_with_stars),
 		cmocka_unit_test(a_model_beats_a_device_beats_a_driver_beats_the_rest),
-		cmocka_unit_test(of_two_names_the_narrower_holds_whichever_came_first),
-		cmocka_unit_test(one_taken_back_holds_no_longer),
-		cmocka_unit_test(what_cannot_be_is_refused_and_counted),
+		cmocka_unit_test(the_narrower_of_two_overrides_applies_in_any_order),
+		cmocka_unit_test(a_removed_override_no_longer_applies),
+		cmocka_unit_test(invalid_overrides_are_refused_and_counted),
 		cmocka_unit_test(a_device_that_left_has_no_driver),
-		cmocka_unit_test(evictions_faults_and_refusals_ask_for_their_own),
-		cmocka_unit_test(queues_jobs_and_resets_ask_for_their_own),
+		cmocka_unit_test(evictions_faults_and_refusals_use_their_overrides),
+		cmocka_unit_test(queues_jobs_and_resets_use_their_overrides),
 		cmocka_unit_test(only_thresholds_of_hazards_may_differ),
 		cmocka_unit_test(a_slow_model_may_take_longer_for_a_graph),
 	};

@@ -125,7 +125,7 @@ static void an_alarm_ends_the_rest(void **state)
 	assert_wakes();
 }
 
-static void what_is_in_force_ends_the_rest(void **state)
+static void acts_in_force_end_the_rest(void **state)
 {
 	struct davy_workload *w = davy_world_workload_get(&agent.core.world, 3, NOW_NS);
 
@@ -206,7 +206,7 @@ int main(void)
 		TEST(a_look_under_way_ends_the_rest),
 		TEST(a_look_that_waits_ends_the_rest),
 		TEST(an_alarm_ends_the_rest),
-		TEST(what_is_in_force_ends_the_rest),
+		TEST(acts_in_force_end_the_rest),
 		TEST(a_unit_under_way_ends_the_rest),
 		TEST(a_client_ends_the_rest),
 		TEST(a_gpu_that_fills_up_ends_the_rest),

@@ -217,7 +217,7 @@ static const struct {
 	  "p.conf:2:1: 'backends' in a rule with 'if lockup_below'" },
 };
 
-static void a_wrong_line_is_told_with_its_column_and_nothing_is_taken(void **state)
+static void a_wrong_line_names_its_column_and_rejects_the_file(void **state)
 {
 	static struct davy_policy_layers before;
 
@@ -239,7 +239,7 @@ static void a_wrong_line_is_told_with_its_column_and_nothing_is_taken(void **sta
 	}
 }
 
-static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
+static void text_that_would_be_truncated_or_skipped_is_an_error(void **state)
 {
 	static const char zero[] = "[rule a]\nubatch = 1\n\0ubatch = 2\n";
 	static char text[80 * 1024];
@@ -274,7 +274,7 @@ static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
 }
 
 /* One that lies in a database has no 0 behind it. */
-static void a_text_ends_where_it_is_said_to_end(void **state)
+static void a_text_ends_at_its_length(void **state)
 {
 	static const char text[] = "[rule a]\nubatch = 12";
 	char *cut = malloc(sizeof(text) - 2);
@@ -309,7 +309,7 @@ static const char written[] =
 	"warn = no\nargument -fa = auto\ncontext = 4096\nparallel = 1\ngpu_layers_off = 2\n"
 	"ubatch_floor = 0\npin = yes\n";
 
-static void what_is_written_is_read_as_the_same_and_written_as_the_same(void **state)
+static void written_rules_read_back_and_write_identically(void **state)
 {
 	char *text, *again;
 	size_t size, size_again;
@@ -346,7 +346,7 @@ static void every_rule_that_is_shipped_survives_being_written(void **state)
 }
 
 /* Texts of a rule's that a file cannot hold as they are. */
-static void what_a_reader_would_not_take_is_not_written(void **state)
+static void rules_that_cannot_be_read_back_are_not_written(void **state)
 {
 	static const char *const models[] = { "a ;b", " a", "a ", "a\nubatch = 7", "a\x1b", "" };
 	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
@@ -444,13 +444,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(blanks_comments_and_line_ends_do_not_matter),
-		cmocka_unit_test(a_wrong_line_is_told_with_its_column_and_nothing_is_taken),
-		cmocka_unit_test(what_would_be_cut_or_skipped_in_silence_is_an_error),
-		cmocka_unit_test(a_text_ends_where_it_is_said_to_end),
+		cmocka_unit_test(a_wrong_line_names_its_column_and_rejects_the_file),
+		cmocka_unit_test(text_that_would_be_truncated_or_skipped_is_an_error),
+		cmocka_unit_test(a_text_ends_at_its_length),
 		cmocka_unit_test(a_hostile_word_is_made_safe_to_show),
-		cmocka_unit_test(what_is_written_is_read_as_the_same_and_written_as_the_same),
+		cmocka_unit_test(written_rules_read_back_and_write_identically),
 		cmocka_unit_test(every_rule_that_is_shipped_survives_being_written),
-		cmocka_unit_test(what_a_reader_would_not_take_is_not_written),
+		cmocka_unit_test(rules_that_cannot_be_read_back_are_not_written),
 		cmocka_unit_test(
 			whatever_a_model_is_called_and_the_reason_is_a_rule_can_be_written),
 		cmocka_unit_test(three_folders_make_three_layers),

@@ -140,7 +140,7 @@ static void expect_told(const json_t *answer, const char *key, const char *text,
 	assert_non_null(strstr(davy_message_text(value, "file"), "/" DAVY_POLICY_NAME));
 }
 
-static void each_value_is_told_with_where_it_is_from(void **state)
+static void each_value_has_its_origin(void **state)
 {
 	json_t *answer;
 
@@ -170,7 +170,7 @@ static void each_value_is_told_with_where_it_is_from(void **state)
 	json_decref(answer);
 }
 
-static void what_it_runs_with_is_told_beside_it(void **state)
+static void the_running_values_are_shown(void **state)
 {
 	const struct davy_learned_entry open = { .model = "m.gguf",
 						 .backend = DAVY_BACKEND_ROCM,
@@ -201,7 +201,7 @@ static void what_it_runs_with_is_told_beside_it(void **state)
 	json_decref(answer);
 }
 
-static void the_mode_is_told_with_its_file(void **state)
+static void the_mode_has_its_file(void **state)
 {
 	const json_t *mode;
 	json_t *answer;
@@ -233,7 +233,7 @@ static void the_mode_is_told_with_its_file(void **state)
 	json_decref(answer);
 }
 
-static void who_is_no_engine_is_not_told_of(void **state)
+static void other_processes_than_engines_are_not_shown(void **state)
 {
 	(void)state;
 	run_engine(700);
@@ -248,7 +248,7 @@ static void who_is_no_engine_is_not_told_of(void **state)
 }
 
 /* More texts than a message has room for. */
-static void what_finds_no_room_is_counted(void **state)
+static void values_beyond_the_bounds_are_counted(void **state)
 {
 	static char text[64 * 1024], evidence[DAVY_VERSION_EVIDENCE];
 	size_t used = 0, listed;
@@ -278,11 +278,11 @@ int main(void)
 {
 #define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, new_agent, end_agent)
 	const struct CMUnitTest tests[] = {
-		WITH_AGENT(each_value_is_told_with_where_it_is_from),
-		WITH_AGENT(what_it_runs_with_is_told_beside_it),
-		WITH_AGENT(the_mode_is_told_with_its_file),
-		WITH_AGENT(who_is_no_engine_is_not_told_of),
-		WITH_AGENT(what_finds_no_room_is_counted),
+		WITH_AGENT(each_value_has_its_origin),
+		WITH_AGENT(the_running_values_are_shown),
+		WITH_AGENT(the_mode_has_its_file),
+		WITH_AGENT(other_processes_than_engines_are_not_shown),
+		WITH_AGENT(values_beyond_the_bounds_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static const struct {
 	{ "known = yes", false },
 };
 
-static void a_condition_holds_for_what_it_names(void **state)
+static void a_condition_matches_its_subject(void **state)
 {
 	char text[256];
 
@@ -102,7 +102,7 @@ static void all_conditions_of_a_rule_must_hold(void **state)
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 2);
 }
 
-static void what_is_not_known_fulfils_no_condition(void **state)
+static void an_unknown_value_matches_no_condition(void **state)
 {
 	static const struct davy_policy_subject nobody;
 	char text[128];
@@ -124,7 +124,7 @@ static void what_is_not_known_fulfils_no_condition(void **state)
 	}
 }
 
-static void a_queue_without_a_timeout_is_below_none(void **state)
+static void a_missing_timeout_is_below_no_limit(void **state)
 {
 	struct davy_policy_subject s = strix;
 	struct davy_effective e;
@@ -136,7 +136,7 @@ static void a_queue_without_a_timeout_is_below_none(void **state)
 	assert_null(e.value[DAVY_POLICY_UBATCH].origin.rule);
 }
 
-static void what_is_said_of_ollama_is_meant_for_its_runners(void **state)
+static void rules_for_ollama_apply_to_its_runners(void **state)
 {
 	struct davy_policy_subject s = { .engine = DAVY_ENGINE_OLLAMA_RUNNER };
 	struct davy_effective e;
@@ -155,7 +155,7 @@ static void what_is_said_of_ollama_is_meant_for_its_runners(void **state)
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 0);
 }
 
-static void of_two_rules_of_a_layer_the_later_one_wins_value_by_value(void **state)
+static void the_later_rule_of_a_layer_wins_value_by_value(void **state)
 {
 	struct davy_effective e;
 
@@ -308,7 +308,7 @@ static void backends_are_tried_in_their_order_as_far_as_they_are_there(void **st
 	assert_false(davy_effective_allows(&e, DAVY_BACKEND_SYCL));
 }
 
-static void none_that_is_left_is_told(void **state)
+static void an_empty_list_of_backends_is_reported(void **state)
 {
 	struct davy_policy_subject s = strix;
 	struct davy_effective e;
@@ -356,7 +356,7 @@ static void settings_are_those_of_the_backend_that_was_chosen(void **state)
 	assert_int_equal(e.environment_count, 1);
 }
 
-static void who_insists_gets_the_settings_for_it_and_the_warning(void **state)
+static void a_forced_backend_gets_its_settings_and_a_warning(void **state)
 {
 	struct davy_policy_subject s = strix;
 	struct davy_effective e;
@@ -377,7 +377,7 @@ static void who_insists_gets_the_settings_for_it_and_the_warning(void **state)
 	assert_false(e.against);
 }
 
-static void a_rule_made_by_hand_says_what_one_from_a_file_says(void **state)
+static void a_rule_from_code_equals_one_from_a_file(void **state)
 {
 	static const enum davy_backend list[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_CPU };
 	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
@@ -407,7 +407,7 @@ static void a_rule_made_by_hand_says_what_one_from_a_file_says(void **state)
 	assert_string_equal(e.environment[0].text, "1");
 }
 
-static void a_full_rule_and_a_full_layer_say_so(void **state)
+static void a_full_rule_and_a_full_layer_are_reported(void **state)
 {
 	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
 	char name[16], text[200];
@@ -438,7 +438,7 @@ static void a_full_rule_and_a_full_layer_say_so(void **state)
 	assert_int_equal(err, -ENOSPC);
 }
 
-static void what_finds_no_room_is_counted(void **state)
+static void rules_beyond_the_bounds_are_counted(void **state)
 {
 	static char text[8192];
 	struct davy_effective e;
@@ -457,25 +457,25 @@ static void what_finds_no_room_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_condition_holds_for_what_it_names),
+		cmocka_unit_test(a_condition_matches_its_subject),
 		cmocka_unit_test(all_conditions_of_a_rule_must_hold),
-		cmocka_unit_test(what_is_not_known_fulfils_no_condition),
-		cmocka_unit_test(a_queue_without_a_timeout_is_below_none),
-		cmocka_unit_test(what_is_said_of_ollama_is_meant_for_its_runners),
-		cmocka_unit_test(of_two_rules_of_a_layer_the_later_one_wins_value_by_value),
+		cmocka_unit_test(an_unknown_value_matches_no_condition),
+		cmocka_unit_test(a_missing_timeout_is_below_no_limit),
+		cmocka_unit_test(rules_for_ollama_apply_to_its_runners),
+		cmocka_unit_test(the_later_rule_of_a_layer_wins_value_by_value),
 		cmocka_unit_test(a_value_knows_where_it_comes_from),
 		cmocka_unit_test(a_later_layer_beats_an_earlier_one_but_for_pins),
 		cmocka_unit_test(a_pin_holds_each_of_its_values_and_no_other),
 		cmocka_unit_test(an_emptied_variable_is_not_set),
 		cmocka_unit_test(an_argument_may_have_no_value),
 		cmocka_unit_test(backends_are_tried_in_their_order_as_far_as_they_are_there),
-		cmocka_unit_test(none_that_is_left_is_told),
+		cmocka_unit_test(an_empty_list_of_backends_is_reported),
 		cmocka_unit_test(without_a_rule_the_backend_is_that_of_the_command),
 		cmocka_unit_test(settings_are_those_of_the_backend_that_was_chosen),
-		cmocka_unit_test(who_insists_gets_the_settings_for_it_and_the_warning),
-		cmocka_unit_test(a_rule_made_by_hand_says_what_one_from_a_file_says),
-		cmocka_unit_test(a_full_rule_and_a_full_layer_say_so),
-		cmocka_unit_test(what_finds_no_room_is_counted),
+		cmocka_unit_test(a_forced_backend_gets_its_settings_and_a_warning),
+		cmocka_unit_test(a_rule_from_code_equals_one_from_a_file),
+		cmocka_unit_test(a_full_rule_and_a_full_layer_are_reported),
+		cmocka_unit_test(rules_beyond_the_bounds_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

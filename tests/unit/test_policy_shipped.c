@@ -230,7 +230,7 @@ static const char *said(const struct davy_effective *e)
 	return text;
 }
 
-static void each_host_engine_and_model_gets_what_the_reports_say(void **state)
+static void each_host_engine_and_model_gets_the_settings_of_its_report(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -309,7 +309,7 @@ static void kernels_of_another_family_are_never_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_host_engine_and_model_gets_what_the_reports_say),
+		cmocka_unit_test(each_host_engine_and_model_gets_the_settings_of_its_report),
 		cmocka_unit_test(each_rule_has_a_row),
 		cmocka_unit_test(no_name_is_written_that_no_engine_reads),
 		cmocka_unit_test(kernels_of_another_family_are_never_taken),

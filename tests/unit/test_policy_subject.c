@@ -7,7 +7,7 @@
 
 #include "host/host_subject.h"
 
-static void an_intel_id_tells_the_generation_and_whether_it_is_a_card(void **state)
+static void an_intel_id_gives_generation_and_kind(void **state)
 {
 	static const struct {
 		uint32_t id;
@@ -61,7 +61,7 @@ static void every_generation_is_one_that_a_rule_can_name(void **state)
 	}
 }
 
-static void kfd_tells_the_name_and_the_compute_units(void **state)
+static void kfd_gives_name_and_compute_units(void **state)
 {
 	static const struct {
 		uint32_t version;
@@ -93,7 +93,7 @@ static void kfd_tells_the_name_and_the_compute_units(void **state)
 	}
 }
 
-static void a_driver_tells_whose_gpu_it_is(void **state)
+static void a_driver_gives_the_vendor(void **state)
 {
 	struct davy_policy_subject s = { .context = 1 };
 
@@ -108,7 +108,7 @@ static void a_driver_tells_whose_gpu_it_is(void **state)
 	assert_string_equal(s.vendor, "");
 }
 
-static void of_the_queues_that_a_backend_uses_the_shortest_timeout_counts(void **state)
+static void the_shortest_timeout_of_a_backends_queues_counts(void **state)
 {
 	struct davy_policy_subject s = { .context = 1 };
 
@@ -159,7 +159,7 @@ static void an_amd_gpu_of_the_host_is_put_together_from_sysfs(void **state)
 	assert_true(s.kernel[0]);
 }
 
-static void an_intel_gpu_of_the_host_is_told_by_its_id(void **state)
+static void an_intel_gpu_of_the_host_is_recognised_by_its_id(void **state)
 {
 	static const struct davy_lockups none;
 	const struct davy_gpu gpu = { .device = "0000:00:02.0", .driver = "i915", .card = 2 };
@@ -176,13 +176,13 @@ static void an_intel_gpu_of_the_host_is_told_by_its_id(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_intel_id_tells_the_generation_and_whether_it_is_a_card),
+		cmocka_unit_test(an_intel_id_gives_generation_and_kind),
 		cmocka_unit_test(every_generation_is_one_that_a_rule_can_name),
-		cmocka_unit_test(kfd_tells_the_name_and_the_compute_units),
-		cmocka_unit_test(a_driver_tells_whose_gpu_it_is),
-		cmocka_unit_test(of_the_queues_that_a_backend_uses_the_shortest_timeout_counts),
+		cmocka_unit_test(kfd_gives_name_and_compute_units),
+		cmocka_unit_test(a_driver_gives_the_vendor),
+		cmocka_unit_test(the_shortest_timeout_of_a_backends_queues_counts),
 		cmocka_unit_test(an_amd_gpu_of_the_host_is_put_together_from_sysfs),
-		cmocka_unit_test(an_intel_gpu_of_the_host_is_told_by_its_id),
+		cmocka_unit_test(an_intel_gpu_of_the_host_is_recognised_by_its_id),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -33,7 +33,7 @@ static struct davy_probe_finding said(const char *output)
 	return judged((struct davy_probe_end){ 0 }, output);
 }
 
-static void an_answer_is_healthy_or_says_why_not(void **state)
+static void an_answer_is_healthy_or_has_a_reason(void **state)
 {
 	struct davy_probe_finding f = said(STAGES HEALTHY);
 
@@ -94,7 +94,7 @@ static void nesting_without_end_is_garbage(void **state)
 	free(deep);
 }
 
-static void how_it_ended_goes_before_what_it_said(void **state)
+static void the_exit_status_has_precedence_over_the_answer(void **state)
 {
 	struct davy_probe_finding f;
 
@@ -122,7 +122,7 @@ static void how_it_ended_goes_before_what_it_said(void **state)
 	assert_int_equal(f.kind, DAVY_PROBE_MISSING);
 }
 
-static void its_last_words_are_told_and_shown(void **state)
+static void the_last_lines_of_stderr_are_reported_escaped(void **state)
 {
 	struct davy_probe_end end = { .signal = SIGABRT };
 	struct davy_probe_finding f;
@@ -181,7 +181,7 @@ static struct davy_probe_finding play(const char *script, uint32_t limit_ms)
 	return p.finding;
 }
 
-static void a_program_in_its_place_is_heard(void **state)
+static void the_answer_of_a_program_is_read(void **state)
 {
 	(void)state;
 	assert_int_equal(play("echo '{\"ok\":true,\"stage\":\"done\"}'", 5000).kind,
@@ -199,7 +199,7 @@ static void a_program_in_its_place_is_heard(void **state)
 		0);
 }
 
-static void one_that_talks_without_end_is_cut_off(void **state)
+static void endless_output_of_a_program_is_truncated(void **state)
 {
 	struct davy_probe_finding f = play("exec yes", 20000);
 
@@ -235,7 +235,7 @@ static bool ended(const char *pid_file)
 	return false;
 }
 
-static void one_that_hangs_is_ended_with_its_children(void **state)
+static void a_hanging_program_is_killed_with_its_children(void **state)
 {
 	char name[64], script[512];
 	struct davy_probe_finding f;
@@ -262,7 +262,7 @@ static void one_that_hangs_is_ended_with_its_children(void **state)
 	assert_true(ended(name));
 }
 
-static void one_that_is_not_there_is_an_error(void **state)
+static void a_missing_program_is_an_error(void **state)
 {
 	const char *const arguments[] = { "vulkan", NULL };
 	struct played p = { 0 };
@@ -282,15 +282,15 @@ static void one_that_is_not_there_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_answer_is_healthy_or_says_why_not),
+		cmocka_unit_test(an_answer_is_healthy_or_has_a_reason),
 		cmocka_unit_test(only_the_probes_own_words_count),
 		cmocka_unit_test(nesting_without_end_is_garbage),
-		cmocka_unit_test(how_it_ended_goes_before_what_it_said),
-		cmocka_unit_test(its_last_words_are_told_and_shown),
-		cmocka_unit_test(a_program_in_its_place_is_heard),
-		cmocka_unit_test(one_that_talks_without_end_is_cut_off),
-		cmocka_unit_test(one_that_hangs_is_ended_with_its_children),
-		cmocka_unit_test(one_that_is_not_there_is_an_error),
+		cmocka_unit_test(the_exit_status_has_precedence_over_the_answer),
+		cmocka_unit_test(the_last_lines_of_stderr_are_reported_escaped),
+		cmocka_unit_test(the_answer_of_a_program_is_read),
+		cmocka_unit_test(endless_output_of_a_program_is_truncated),
+		cmocka_unit_test(a_hanging_program_is_killed_with_its_children),
+		cmocka_unit_test(a_missing_program_is_an_error),
 	};
 
 	return cmocka_run_group_tests_name("probe", tests, NULL, NULL);

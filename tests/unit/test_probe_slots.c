@@ -106,7 +106,7 @@ static void the_newcomer_loses_against_its_equals(void **state)
 	assert_int_equal(slots.evicted_count, 1);
 }
 
-static void what_two_users_map_goes_last(void **state)
+static void a_file_that_two_users_map_is_evicted_last(void **state)
 {
 	(void)state;
 	assert_int_equal(claim(5, 7, 0, 10), 1);
@@ -145,7 +145,7 @@ static void an_engine_that_is_adopted_keeps_its_slots(void **state)
 	assert_true(davy_probe_slots_lost(&slots, 10));
 }
 
-static void slots_of_nobody_are_taken_first_and_freed(void **state)
+static void unused_slots_are_taken_first_and_freed(void **state)
 {
 	size_t slot;
 
@@ -162,7 +162,7 @@ static void slots_of_nobody_are_taken_first_and_freed(void **state)
 	assert_int_equal(davy_probe_slots_used(&slots), DAVY_PROBE_SLOTS - 1);
 }
 
-static void a_user_has_a_rate_and_root_has_none(void **state)
+static void a_user_has_a_rate_limit_and_root_has_not(void **state)
 {
 	const struct davy_probe_owner mallory = { 1, MALLORY, 0 }, root = { 2, 0, 0 };
 	struct davy_probe_site site = { 1, 1, 0 };
@@ -182,7 +182,7 @@ static void a_user_has_a_rate_and_root_has_none(void **state)
 		-EAGAIN);
 }
 
-static void what_could_not_be_attached_takes_no_slot(void **state)
+static void a_failed_attachment_takes_no_slot(void **state)
 {
 	const struct davy_probe_owner owner = { 1, MALLORY, 0 };
 	const struct davy_probe_site site = { 1, 1, 0 };
@@ -292,12 +292,12 @@ int main(void)
 		cmocka_unit_test_setup(a_workload_finds_room_in_a_full_table, empty),
 		cmocka_unit_test_setup(the_user_with_the_most_loses_the_oldest, empty),
 		cmocka_unit_test_setup(the_newcomer_loses_against_its_equals, empty),
-		cmocka_unit_test_setup(what_two_users_map_goes_last, empty),
+		cmocka_unit_test_setup(a_file_that_two_users_map_is_evicted_last, empty),
 		cmocka_unit_test_setup(a_shared_file_counts_for_each_user, empty),
 		cmocka_unit_test_setup(an_engine_that_is_adopted_keeps_its_slots, empty),
-		cmocka_unit_test_setup(slots_of_nobody_are_taken_first_and_freed, empty),
-		cmocka_unit_test_setup(a_user_has_a_rate_and_root_has_none, empty),
-		cmocka_unit_test_setup(what_could_not_be_attached_takes_no_slot, empty),
+		cmocka_unit_test_setup(unused_slots_are_taken_first_and_freed, empty),
+		cmocka_unit_test_setup(a_user_has_a_rate_limit_and_root_has_not, empty),
+		cmocka_unit_test_setup(a_failed_attachment_takes_no_slot, empty),
 		cmocka_unit_test(random_users_break_no_promise),
 	};
 

@@ -201,25 +201,25 @@ static void at_every_read(int (*load)(void))
 	at_reads(load, 1);
 }
 
-static void no_failed_read_makes_what_was_learned_bad(void **state)
+static void a_failed_read_does_not_put_learned_conf_aside(void **state)
 {
 	(void)state;
 	at_every_read(read_learned);
 }
 
-static void nor_the_list_of_units(void **state)
+static void a_failed_read_does_not_put_the_units_aside(void **state)
 {
 	(void)state;
 	at_every_read(read_adopted);
 }
 
-static void nor_the_counts(void **state)
+static void a_failed_read_does_not_put_the_counters_aside(void **state)
 {
 	(void)state;
 	at_every_read(read_counts);
 }
 
-static void nor_files_of_an_older_davylamp(void **state)
+static void a_failed_read_does_not_put_older_files_aside(void **state)
 {
 	(void)state;
 	at_every_read(parse_counts);
@@ -255,13 +255,13 @@ static void a_save_without_memory_is_done_or_not(void **state)
 	assert_false(reached);
 }
 
-static void nor_the_database(void **state)
+static void a_failed_read_does_not_put_the_database_aside(void **state)
 {
 	(void)state;
 	at_every_read(open_database);
 }
 
-static void nor_one_whose_writer_was_killed(void **state)
+static void a_failed_read_does_not_put_a_killed_writers_database_aside(void **state)
 {
 	struct davy_ledger_key key = { .backend = DAVY_BACKEND_CPU };
 	struct davy_ledger_entry entry = { .survived_s = 1, .last_s = 1 };
@@ -301,7 +301,7 @@ static void a_file_is_read_whole_or_not_at_all(void **state)
 }
 
 /* 256 KiB of comments before what counts. */
-static void what_is_too_long_is_not_taken_for_less(void **state)
+static void a_file_that_is_too_long_is_not_truncated(void **state)
 {
 	static char text[300 * 1024];
 	struct davy_learned learned = { 0 };
@@ -320,7 +320,7 @@ static void what_is_too_long_is_not_taken_for_less(void **state)
 	assert_int_equal(davy_learned_load(DIR, &learned, &line), -EFBIG);
 }
 
-static void what_was_added_to_a_generated_file_is_somebodys(void **state)
+static void a_generated_file_with_additions_is_the_operators(void **state)
 {
 	static char text[DAVY_GENERATED_MAX + 16];
 	enum davy_generated is;
@@ -355,16 +355,16 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_failed_read_makes_what_was_learned_bad),
-		cmocka_unit_test(nor_the_list_of_units),
-		cmocka_unit_test(nor_the_counts),
-		cmocka_unit_test(nor_files_of_an_older_davylamp),
+		cmocka_unit_test(a_failed_read_does_not_put_learned_conf_aside),
+		cmocka_unit_test(a_failed_read_does_not_put_the_units_aside),
+		cmocka_unit_test(a_failed_read_does_not_put_the_counters_aside),
+		cmocka_unit_test(a_failed_read_does_not_put_older_files_aside),
 		cmocka_unit_test(a_save_without_memory_is_done_or_not),
-		cmocka_unit_test(nor_the_database),
-		cmocka_unit_test(nor_one_whose_writer_was_killed),
+		cmocka_unit_test(a_failed_read_does_not_put_the_database_aside),
+		cmocka_unit_test(a_failed_read_does_not_put_a_killed_writers_database_aside),
 		cmocka_unit_test(a_file_is_read_whole_or_not_at_all),
-		cmocka_unit_test(what_is_too_long_is_not_taken_for_less),
-		cmocka_unit_test(what_was_added_to_a_generated_file_is_somebodys),
+		cmocka_unit_test(a_file_that_is_too_long_is_not_truncated),
+		cmocka_unit_test(a_generated_file_with_additions_is_the_operators),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

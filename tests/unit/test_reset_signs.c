@@ -112,7 +112,7 @@ static void a_reset_a_day_is_a_first_one_each_time(void **state)
 	assert_replays();
 }
 
-static void one_reset_that_all_tell_is_one(void **state)
+static void a_reset_of_several_sources_is_one(void **state)
 {
 	(void)state;
 	engine_60("reset-told-once");
@@ -167,7 +167,7 @@ static void a_device_given_up_is_serious(void **state)
 	assert_int_equal(note()->level, 3);
 }
 
-static void what_is_worse_is_told_all_the_same(void **state)
+static void a_worse_report_of_a_reset_is_still_reported(void **state)
 {
 	(void)state;
 	engine_60(NULL);
@@ -229,7 +229,7 @@ static void announcements_of_i915_go_through_their_states(void **state)
 	assert_replays();
 }
 
-static void kfd_tells_the_cause(void **state)
+static void kfd_gives_the_cause_of_a_reset(void **state)
 {
 	(void)state;
 	engine_60(NULL);
@@ -305,7 +305,7 @@ static void an_xid_is_judged_by_its_class(void **state)
 	}
 }
 
-static void what_a_reset_drags_along_is_no_news(void **state)
+static void consequences_of_a_reset_are_not_reported(void **state)
 {
 	struct davy_event ev;
 
@@ -326,16 +326,16 @@ int main(void)
 		cmocka_unit_test(the_log_may_come_before_the_timeout),
 		cmocka_unit_test(a_first_ring_reset_warns_and_the_second_is_serious),
 		cmocka_unit_test(a_reset_a_day_is_a_first_one_each_time),
-		cmocka_unit_test(one_reset_that_all_tell_is_one),
+		cmocka_unit_test(a_reset_of_several_sources_is_one),
 		cmocka_unit_test(a_job_that_the_driver_ends_softly_is_a_note),
 		cmocka_unit_test(a_device_given_up_is_serious),
-		cmocka_unit_test(what_is_worse_is_told_all_the_same),
+		cmocka_unit_test(a_worse_report_of_a_reset_is_still_reported),
 		cmocka_unit_test(facts_of_resets_by_their_result),
 		cmocka_unit_test(announcements_of_i915_go_through_their_states),
-		cmocka_unit_test(kfd_tells_the_cause),
+		cmocka_unit_test(kfd_gives_the_cause_of_a_reset),
 		cmocka_unit_test(lines_have_their_levels),
 		cmocka_unit_test(an_xid_is_judged_by_its_class),
-		cmocka_unit_test(what_a_reset_drags_along_is_no_news),
+		cmocka_unit_test(consequences_of_a_reset_are_not_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void a_hostile_comm_does_not_shift_the_fields(void **state)
 	assert_string_equal(info.cgroup, "/davylamp-exec-5");
 }
 
-static void an_engine_on_lavapipe_is_told_from_one_that_only_maps_vulkan(void **state)
+static void an_engine_on_lavapipe_differs_from_one_that_only_maps_vulkan(void **state)
 {
 	struct davy_process_info info;
 
@@ -165,7 +165,7 @@ static const char *value_behind(const struct davy_args *args, const char *name)
 	return value ? value : "";
 }
 
-static void settings_replace_what_the_command_says(void **state)
+static void settings_replace_values_of_the_command(void **state)
 {
 	/* clang-format off */
 	char *argv[] = { "llama-server", "-ub", "512", "-c", "4096", "-np", "4", "-m", "x.gguf",
@@ -355,11 +355,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hostile_comm_does_not_shift_the_fields),
-		cmocka_unit_test(an_engine_on_lavapipe_is_told_from_one_that_only_maps_vulkan),
+		cmocka_unit_test(an_engine_on_lavapipe_differs_from_one_that_only_maps_vulkan),
 		cmocka_unit_test(a_vanished_process_is_an_error),
 		cmocka_unit_test(command_lines_are_recognised),
 		cmocka_unit_test(strict_cpu_leaves_no_device_flag),
-		cmocka_unit_test(settings_replace_what_the_command_says),
+		cmocka_unit_test(settings_replace_values_of_the_command),
 		cmocka_unit_test(another_backend_is_another_device),
 		cmocka_unit_test(too_many_arguments_are_an_error),
 		cmocka_unit_test(only_the_probes_own_words_are_an_answer),

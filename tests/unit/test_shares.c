@@ -52,7 +52,7 @@ static void the_victim_is_named_with_everybodys_share(void **state)
 	assert_int_equal(plan->culprit_pid, 20);
 }
 
-static void who_times_out_by_his_own_doing_has_no_culprit(void **state)
+static void a_process_that_causes_its_own_timeout_has_no_culprit(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -67,7 +67,7 @@ static void who_times_out_by_his_own_doing_has_no_culprit(void **state)
 	assert_int_equal(plan->usage_count, 2);
 }
 
-static void what_was_long_ago_counts_no_more(void **state)
+static void old_shares_expire(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -110,7 +110,7 @@ static void files_of_one_process_are_added_and_kfd_is_not_counted_twice(void **s
 	assert_true(plan->usages[0].memory_bytes == 400 * MIB);
 }
 
-static void who_is_gone_has_no_share(void **state)
+static void an_ended_process_has_no_share(void **state)
 {
 	struct davy_event ev;
 
@@ -129,7 +129,7 @@ static void who_is_gone_has_no_share(void **state)
 	assert_int_equal(time_out(10)->usage_count, 1);
 }
 
-static void many_clients_are_told_as_seven_and_the_rest(void **state)
+static void many_clients_are_reported_as_seven_and_the_rest(void **state)
 {
 	const struct davy_plan *plan;
 	uint64_t sum = 0, permille = 0;
@@ -165,11 +165,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_victim_is_named_with_everybodys_share),
-		cmocka_unit_test(who_times_out_by_his_own_doing_has_no_culprit),
-		cmocka_unit_test(what_was_long_ago_counts_no_more),
+		cmocka_unit_test(a_process_that_causes_its_own_timeout_has_no_culprit),
+		cmocka_unit_test(old_shares_expire),
 		cmocka_unit_test(files_of_one_process_are_added_and_kfd_is_not_counted_twice),
-		cmocka_unit_test(who_is_gone_has_no_share),
-		cmocka_unit_test(many_clients_are_told_as_seven_and_the_rest),
+		cmocka_unit_test(an_ended_process_has_no_share),
+		cmocka_unit_test(many_clients_are_reported_as_seven_and_the_rest),
 		cmocka_unit_test(counters_that_go_back_and_a_thousand_clients_are_survived),
 	};
 

@@ -33,7 +33,7 @@ static size_t notes(void)
 	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU);
 }
 
-static void gpu_layers_on_the_cpu_are_told_after_a_minute(void **state)
+static void gpu_layers_on_the_cpu_are_reported_after_a_minute(void **state)
 {
 	struct davy_event ev;
 
@@ -59,7 +59,7 @@ static void gpu_layers_on_the_cpu_are_told_after_a_minute(void **state)
 	assert_replays();
 }
 
-static void one_that_only_listens_is_a_note(void **state)
+static void an_idle_engine_on_the_cpu_is_a_note(void **state)
 {
 	struct davy_event ev;
 
@@ -74,7 +74,7 @@ static void one_that_only_listens_is_a_note(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
 }
 
-static void a_workload_that_asked_for_a_gpu_is_enough(void **state)
+static void a_workload_that_requests_a_gpu_is_enough(void **state)
 {
 	struct davy_event ev;
 
@@ -102,7 +102,7 @@ static void mesas_software_device_is_no_gpu(void **state)
 	assert_int_equal(notes(), 1);
 }
 
-static void it_ends_when_a_device_is_in_use(void **state)
+static void the_alarm_ends_when_a_device_is_in_use(void **state)
 {
 	struct davy_event ev;
 
@@ -126,7 +126,7 @@ static void silent(struct davy_event *ev)
 	assert_int_equal(notes(), 0);
 }
 
-static void whoever_was_asked_for_the_cpu_is_fine(void **state)
+static void an_engine_that_was_ordered_to_the_cpu_raises_nothing(void **state)
 {
 	struct davy_event ev;
 
@@ -146,7 +146,7 @@ static void whoever_was_asked_for_the_cpu_is_fine(void **state)
 	assert_replays();
 }
 
-static void who_serves_no_model_is_not_meant(void **state)
+static void a_process_without_a_model_raises_nothing(void **state)
 {
 	static const enum davy_role others[] = { DAVY_ROLE_UNKNOWN, DAVY_ROLE_MANAGER,
 						 DAVY_ROLE_DISCOVERY, DAVY_ROLE_TOOL };
@@ -223,7 +223,7 @@ static void refuse(const char *node)
 	tell(&ev);
 }
 
-static void a_refused_node_is_told_at_once(void **state)
+static void a_refused_node_is_reported_at_once(void **state)
 {
 	static const char *const nodes[] = { "dri/renderD129", "kfd", "nvidia0", "nvidiactl" };
 	char text[DAVY_PLAN_TEXT_SIZE];
@@ -252,7 +252,7 @@ static void a_refused_node_is_told_at_once(void **state)
 	}
 }
 
-static void a_node_that_nobody_needs_may_be_refused(void **state)
+static void an_unneeded_node_may_be_refused(void **state)
 {
 	struct davy_event ev;
 
@@ -283,17 +283,17 @@ static void a_node_that_nobody_needs_may_be_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gpu_layers_on_the_cpu_are_told_after_a_minute),
-		cmocka_unit_test(one_that_only_listens_is_a_note),
-		cmocka_unit_test(a_workload_that_asked_for_a_gpu_is_enough),
+		cmocka_unit_test(gpu_layers_on_the_cpu_are_reported_after_a_minute),
+		cmocka_unit_test(an_idle_engine_on_the_cpu_is_a_note),
+		cmocka_unit_test(a_workload_that_requests_a_gpu_is_enough),
 		cmocka_unit_test(mesas_software_device_is_no_gpu),
-		cmocka_unit_test(it_ends_when_a_device_is_in_use),
-		cmocka_unit_test(whoever_was_asked_for_the_cpu_is_fine),
-		cmocka_unit_test(who_serves_no_model_is_not_meant),
+		cmocka_unit_test(the_alarm_ends_when_a_device_is_in_use),
+		cmocka_unit_test(an_engine_that_was_ordered_to_the_cpu_raises_nothing),
+		cmocka_unit_test(a_process_without_a_model_raises_nothing),
 		cmocka_unit_test(a_device_may_be_a_workers),
 		cmocka_unit_test(an_exec_begins_anew),
-		cmocka_unit_test(a_refused_node_is_told_at_once),
-		cmocka_unit_test(a_node_that_nobody_needs_may_be_refused),
+		cmocka_unit_test(a_refused_node_is_reported_at_once),
+		cmocka_unit_test(an_unneeded_node_may_be_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,7 @@ static void a_device_that_is_not_busy_is_no_hang(void **state)
 	assert_int_equal(notes(), 0);
 }
 
-static void a_pause_ends_what_was_busy(void **state)
+static void a_pause_resets_the_busy_time(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -190,7 +190,7 @@ static void a_job_that_runs_for_ever_is_busy_too(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
-static void jobs_of_others_are_not_its_own(void **state)
+static void jobs_of_other_processes_do_not_count(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -201,7 +201,7 @@ static void jobs_of_others_are_not_its_own(void **state)
 	assert_int_equal(notes(), 1);
 }
 
-static void where_nobody_would_tell_there_is_no_silence(void **state)
+static void without_a_source_there_is_no_silence(void **state)
 {
 	(void)state;
 	begin_history();
@@ -242,7 +242,7 @@ static void a_kfd_process_is_given_time_for_a_batch(void **state)
 	assert_replays();
 }
 
-static void a_kfd_process_whose_graphs_are_seen_is_given_less(void **state)
+static void a_kfd_process_with_traced_graphs_has_a_shorter_limit(void **state)
 {
 	(void)state;
 	begin_history();
@@ -271,7 +271,7 @@ static void a_kfd_process_at_rest_is_left_alone(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-static void an_adopted_engine_is_asked_first(void **state)
+static void an_adopted_engine_is_probed_first(void **state)
 {
 	(void)state;
 	served_engine();
@@ -314,7 +314,7 @@ static void a_slow_cpu_is_no_hang(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-static void who_never_tells_of_ends_takes_none_along(void **state)
+static void a_process_without_reported_ends_affects_no_other(void **state)
 {
 	static const char *const others[] = { "fdinfo", "kmsg", "kfd_smi" };
 
@@ -341,16 +341,16 @@ int main(void)
 		cmocka_unit_test(ended_graphs_are_enough),
 		cmocka_unit_test(an_engine_without_work_may_be_silent),
 		cmocka_unit_test(a_device_that_is_not_busy_is_no_hang),
-		cmocka_unit_test(a_pause_ends_what_was_busy),
+		cmocka_unit_test(a_pause_resets_the_busy_time),
 		cmocka_unit_test(a_job_that_runs_for_ever_is_busy_too),
-		cmocka_unit_test(jobs_of_others_are_not_its_own),
-		cmocka_unit_test(where_nobody_would_tell_there_is_no_silence),
+		cmocka_unit_test(jobs_of_other_processes_do_not_count),
+		cmocka_unit_test(without_a_source_there_is_no_silence),
 		cmocka_unit_test(a_kfd_process_is_given_time_for_a_batch),
-		cmocka_unit_test(a_kfd_process_whose_graphs_are_seen_is_given_less),
+		cmocka_unit_test(a_kfd_process_with_traced_graphs_has_a_shorter_limit),
 		cmocka_unit_test(a_kfd_process_at_rest_is_left_alone),
-		cmocka_unit_test(an_adopted_engine_is_asked_first),
+		cmocka_unit_test(an_adopted_engine_is_probed_first),
 		cmocka_unit_test(a_slow_cpu_is_no_hang),
-		cmocka_unit_test(who_never_tells_of_ends_takes_none_along),
+		cmocka_unit_test(a_process_without_reported_ends_affects_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

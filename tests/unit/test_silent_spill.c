@@ -64,7 +64,7 @@ static void a_jump_of_gtt_under_full_vram_is_a_spill(void **state)
 	assert_replays();
 }
 
-static void what_is_known_of_clients_is_not_needed(void **state)
+static void the_device_counter_is_enough_without_clients(void **state)
 {
 	(void)state;
 	begin_full(0);
@@ -73,7 +73,7 @@ static void what_is_known_of_clients_is_not_needed(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, 0);
 }
 
-static void a_smaller_jump_is_none(void **state)
+static void a_small_jump_raises_nothing(void **state)
 {
 	(void)state;
 	begin_full(PID);
@@ -87,7 +87,7 @@ static uint64_t slow_gtt(uint64_t ms)
 	return gtt_from + 100 * MB / 1000 * ms;
 }
 
-static void a_slow_growth_is_none(void **state)
+static void slow_growth_raises_nothing(void **state)
 {
 	(void)state;
 	begin_full(PID);
@@ -96,7 +96,7 @@ static void a_slow_growth_is_none(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
-static void it_stands_while_half_of_it_is_there(void **state)
+static void the_alarm_stands_while_half_of_the_spill_remains(void **state)
 {
 	(void)state;
 	begin_full(PID);
@@ -116,7 +116,7 @@ static void it_stands_while_half_of_it_is_there(void **state)
 	assert_int_equal(core.world.memory.spilling, 0);
 }
 
-static void layers_kept_on_the_cpu_are_none(void **state)
+static void layers_kept_on_the_cpu_raise_nothing(void **state)
 {
 	(void)state;
 	begin_full(PID);
@@ -128,7 +128,7 @@ static void layers_kept_on_the_cpu_are_none(void **state)
 }
 
 /* The same with VRAM filled to the last gigabyte first, by a process that only begins. */
-static void nor_with_full_vram_while_it_still_loads(void **state)
+static void full_vram_during_a_load_raises_nothing(void **state)
 {
 	(void)state;
 	record_as = "silent_spill-benign-load";
@@ -183,7 +183,7 @@ static void a_runtime_suspend_is_no_spill(void **state)
 	assert_replays();
 }
 
-static void a_clients_evicted_bytes_tell_by_themselves(void **state)
+static void evicted_bytes_of_a_client_are_enough(void **state)
 {
 	struct davy_event ev;
 
@@ -216,7 +216,7 @@ static void spilled(uint32_t pid, uint64_t count, uint64_t fresh, uint64_t bytes
 	tell(&ev);
 }
 
-static void the_drivers_own_word_tells_whose_it_is(void **state)
+static void the_drivers_report_names_the_process(void **state)
 {
 	(void)state;
 	begin_full(PID);
@@ -317,7 +317,7 @@ static void graphs(uint32_t pid, uint64_t ms, int count)
 	}
 }
 
-static void a_collapse_of_graphs_counts_where_no_tokens_are_told(void **state)
+static void a_collapse_of_graphs_counts_without_tokens(void **state)
 {
 	(void)state;
 	begin_full(PID);
@@ -336,20 +336,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_jump_of_gtt_under_full_vram_is_a_spill),
-		cmocka_unit_test(what_is_known_of_clients_is_not_needed),
-		cmocka_unit_test(a_smaller_jump_is_none),
-		cmocka_unit_test(a_slow_growth_is_none),
-		cmocka_unit_test(it_stands_while_half_of_it_is_there),
-		cmocka_unit_test(layers_kept_on_the_cpu_are_none),
-		cmocka_unit_test(nor_with_full_vram_while_it_still_loads),
+		cmocka_unit_test(the_device_counter_is_enough_without_clients),
+		cmocka_unit_test(a_small_jump_raises_nothing),
+		cmocka_unit_test(slow_growth_raises_nothing),
+		cmocka_unit_test(the_alarm_stands_while_half_of_the_spill_remains),
+		cmocka_unit_test(layers_kept_on_the_cpu_raise_nothing),
+		cmocka_unit_test(full_vram_during_a_load_raises_nothing),
 		cmocka_unit_test(a_shared_memory_has_no_spill),
 		cmocka_unit_test(a_runtime_suspend_is_no_spill),
-		cmocka_unit_test(a_clients_evicted_bytes_tell_by_themselves),
-		cmocka_unit_test(the_drivers_own_word_tells_whose_it_is),
+		cmocka_unit_test(evicted_bytes_of_a_client_are_enough),
+		cmocka_unit_test(the_drivers_report_names_the_process),
 		cmocka_unit_test(a_collapse_of_tokens_makes_it_three),
 		cmocka_unit_test(a_prompt_and_an_idle_engine_are_no_collapse),
 		cmocka_unit_test(a_collapse_without_a_spill_is_another_matter),
-		cmocka_unit_test(a_collapse_of_graphs_counts_where_no_tokens_are_told),
+		cmocka_unit_test(a_collapse_of_graphs_counts_without_tokens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,7 +186,7 @@ static void a_port_that_is_not_shared_cannot_be_steered(void **state)
 	assert_int_equal(davy_listener_look(alone.pid, alone.port, &l), -ESRCH);
 }
 
-static void who_waits_is_counted(void **state)
+static void waiting_requests_are_counted(void **state)
 {
 	struct server deaf = start(AF_INET, 0, 1, 0);
 	struct davy_listener l = { 0 };
@@ -294,7 +294,7 @@ int main(void)
 		cmocka_unit_test(the_old_one_serves_until_the_turn),
 		cmocka_unit_test(also_on_ipv6),
 		cmocka_unit_test(a_port_that_is_not_shared_cannot_be_steered),
-		cmocka_unit_test(who_waits_is_counted),
+		cmocka_unit_test(waiting_requests_are_counted),
 		cmocka_unit_test(conversations_of_a_killed_supervisor_go),
 		cmocka_unit_test(the_files_go_when_they_were_read),
 		cmocka_unit_test(only_slots_with_tokens_are_restored),

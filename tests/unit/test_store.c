@@ -84,7 +84,7 @@ static int count_trace(const char *name, size_t *ret_count)
 	return more;
 }
 
-static void a_trace_gives_back_what_was_written(void **state)
+static void a_trace_reads_back_as_written(void **state)
 {
 	size_t count;
 
@@ -104,7 +104,7 @@ static void an_empty_trace_is_whole(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void a_trace_cut_anywhere_gives_what_is_whole_before(void **state)
+static void a_trace_truncated_anywhere_keeps_its_complete_part(void **state)
 {
 	static char whole[256 * 1024];
 	struct stat st;
@@ -129,7 +129,7 @@ static void a_trace_cut_anywhere_gives_what_is_whole_before(void **state)
 	}
 }
 
-static void what_is_damaged_costs_no_whole_block_before(void **state)
+static void damage_costs_no_complete_block_before_it(void **state)
 {
 	static char whole[2 << 20];
 	struct davy_trace_writer *w;
@@ -214,7 +214,7 @@ static int read_long_trace(size_t *ret_count, bool *ret_altered)
 	return more;
 }
 
-static void a_flipped_bit_is_an_error_and_what_is_before_it_is_kept(void **state)
+static void a_flipped_bit_is_an_error_and_earlier_blocks_are_kept(void **state)
 {
 	static char whole[64 * 1024];
 	static const uint32_t frame_magic = 0xfd2fb528;
@@ -323,7 +323,7 @@ static void traces_of_older_and_newer_programs_are_read(void **state)
 	davy_trace_reader_free(r);
 }
 
-static void a_newer_trace_is_told_apart(void **state)
+static void a_newer_trace_is_recognised(void **state)
 {
 	static const char newer[16] = { 'D', 'L', 'T', 'R', 'A', 'C', 'E', 0, 3 };
 	size_t count;
@@ -403,7 +403,7 @@ static void the_learned_policy_is_read_back(void **state)
 	assert_string_equal(back.entry[0].because, "because , of\\x0anewlines \\x1b[31m");
 }
 
-static void it_stands_against_a_start_only_while_open(void **state)
+static void a_breaker_excludes_a_start_only_while_open(void **state)
 {
 	struct davy_learned l = { 0 };
 	struct davy_learned_entry *e = davy_learned_get(&l, GPU, DAVY_BACKEND_VULKAN, "m");
@@ -419,7 +419,7 @@ static void it_stands_against_a_start_only_while_open(void **state)
 	assert_null(davy_learned_against(&l, DAVY_BACKEND_VULKAN, "m", 99));
 }
 
-static void a_wrong_line_is_told_and_nothing_is_taken(void **state)
+static void a_wrong_line_is_named_and_rejects_the_file(void **state)
 {
 	static const char *const wrong[] = {
 		"version = 1\n[breaker 1]\nstate = ajar\n",
@@ -465,19 +465,19 @@ static void a_full_disk_leaves_the_old_policy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trace_gives_back_what_was_written),
+		cmocka_unit_test(a_trace_reads_back_as_written),
 		cmocka_unit_test(an_empty_trace_is_whole),
-		cmocka_unit_test(a_trace_cut_anywhere_gives_what_is_whole_before),
-		cmocka_unit_test(what_is_damaged_costs_no_whole_block_before),
-		cmocka_unit_test(a_flipped_bit_is_an_error_and_what_is_before_it_is_kept),
+		cmocka_unit_test(a_trace_truncated_anywhere_keeps_its_complete_part),
+		cmocka_unit_test(damage_costs_no_complete_block_before_it),
+		cmocka_unit_test(a_flipped_bit_is_an_error_and_earlier_blocks_are_kept),
 		cmocka_unit_test(a_flushed_trace_survives_its_writer),
 		cmocka_unit_test(traces_of_older_and_newer_programs_are_read),
-		cmocka_unit_test(a_newer_trace_is_told_apart),
+		cmocka_unit_test(a_newer_trace_is_recognised),
 		cmocka_unit_test(a_full_disk_is_an_error_of_the_writer),
 		cmocka_unit_test(a_disk_that_fills_up_leaves_whole_frames),
 		cmocka_unit_test(the_learned_policy_is_read_back),
-		cmocka_unit_test(it_stands_against_a_start_only_while_open),
-		cmocka_unit_test(a_wrong_line_is_told_and_nothing_is_taken),
+		cmocka_unit_test(a_breaker_excludes_a_start_only_while_open),
+		cmocka_unit_test(a_wrong_line_is_named_and_rejects_the_file),
 		cmocka_unit_test(a_full_disk_leaves_the_old_policy),
 	};
 

@@ -206,7 +206,7 @@ static bool hand_is_aside(void)
 	return done;
 }
 
-static void a_repair_can_be_cut_short_itself(void **state)
+static void an_interrupted_repair_can_be_repeated(void **state)
 {
 	(void)state;
 	at_every_call(&(struct subject){ .prepare = prepare_by_hand,
@@ -317,7 +317,7 @@ static bool tuning_is_new(void)
 	return state[0] == 'n';
 }
 
-static void what_the_tuner_knows_is_the_old_or_the_new(void **state)
+static void the_tuners_state_is_the_old_or_the_new(void **state)
 {
 	(void)state;
 	at_every_call(&(struct subject){ .prepare = prepare_tuning,
@@ -420,7 +420,7 @@ static bool counts_are_new(void)
 	return score->failures == 2;
 }
 
-static void what_was_foreseen_is_the_old_or_the_new(void **state)
+static void the_counters_are_the_old_or_the_new(void **state)
 {
 	(void)state;
 	at_every_call(&(struct subject){ .prepare = prepare_counts,
@@ -463,7 +463,7 @@ static bool learned_is_new(void)
 	return learned.version == 2;
 }
 
-static void what_was_learned_is_the_old_or_the_new(void **state)
+static void the_learned_policy_is_the_old_or_the_new(void **state)
 {
 	(void)state;
 	at_every_call(&(struct subject){ .prepare = prepare_learned,
@@ -488,12 +488,12 @@ int main(void)
 		WITH_ROOT(the_first_version_is_there_or_not),
 		WITH_ROOT(a_further_version_is_the_old_or_the_new),
 		WITH_ROOT(a_rollback_is_done_or_not),
-		WITH_ROOT(a_repair_can_be_cut_short_itself),
+		WITH_ROOT(an_interrupted_repair_can_be_repeated),
 		WITH_ROOT(a_note_in_the_ledger_counts_wholly_or_not),
-		WITH_ROOT(what_the_tuner_knows_is_the_old_or_the_new),
+		WITH_ROOT(the_tuners_state_is_the_old_or_the_new),
 		WITH_ROOT(a_migration_is_done_or_done_again),
-		WITH_ROOT(what_was_foreseen_is_the_old_or_the_new),
-		WITH_ROOT(what_was_learned_is_the_old_or_the_new),
+		WITH_ROOT(the_counters_are_the_old_or_the_new),
+		WITH_ROOT(the_learned_policy_is_the_old_or_the_new),
 	};
 
 	fault_setup();

@@ -238,7 +238,7 @@ static int full(void *arg, const struct davy_event *ev)
 	return --*(int *)arg ? 0 : -28;
 }
 
-static void a_full_disk_ends_it(void **state)
+static void a_full_disk_ends_the_synthesis(void **state)
 {
 	struct davy_label label;
 	int left = 100;
@@ -303,7 +303,7 @@ int main(void)
 		cmocka_unit_test(the_failure_is_in_the_events),
 		cmocka_unit_test(every_class_that_has_signs_has_a_scenario),
 		cmocka_unit_test(leads_are_those_of_the_reports),
-		cmocka_unit_test(a_full_disk_ends_it),
+		cmocka_unit_test(a_full_disk_ends_the_synthesis),
 		cmocka_unit_test(a_host_that_sleeps_has_gaps_and_no_job_runs_over_one),
 		cmocka_unit_test(numbers_are_those_of_the_reference),
 		cmocka_unit_test(numbers_stay_in_their_range),

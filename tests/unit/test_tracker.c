@@ -208,7 +208,7 @@ static void a_version_is_read_when_the_libraries_are_there(void **state)
 	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.9000, ggml 0.9.11, build "));
 }
 
-static void a_version_of_who_maps_no_library_is_read_in_the_end(void **state)
+static void a_version_is_read_also_without_a_mapped_library(void **state)
 {
 	struct davy_tracked *t;
 
@@ -225,7 +225,7 @@ static void a_version_of_who_maps_no_library_is_read_in_the_end(void **state)
 }
 
 /* Anybody may start hundreds of processes with an engine's name. */
-static void a_tick_only_submits_and_nobody_is_forgotten(void **state)
+static void a_tick_only_submits_and_no_process_is_lost(void **state)
 {
 	(void)state;
 	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++) {
@@ -317,7 +317,7 @@ static void a_reader_that_dies_is_replaced(void **state)
 }
 
 /* The start of a process comes whole, and once. */
-static void how_a_process_was_started_is_told(void **state)
+static void the_way_of_a_process_start_is_reported(void **state)
 {
 	struct davy_process_start *start = NULL;
 	int err = -EAGAIN;
@@ -345,9 +345,9 @@ int main(void)
 						end_agent),
 		cmocka_unit_test_setup_teardown(a_version_is_read_when_the_libraries_are_there,
 						new_agent, end_agent),
-		cmocka_unit_test_setup_teardown(a_version_of_who_maps_no_library_is_read_in_the_end,
+		cmocka_unit_test_setup_teardown(a_version_is_read_also_without_a_mapped_library,
 						new_agent, end_agent),
-		cmocka_unit_test_setup_teardown(a_tick_only_submits_and_nobody_is_forgotten,
+		cmocka_unit_test_setup_teardown(a_tick_only_submits_and_no_process_is_lost,
 						new_agent, end_agent),
 		cmocka_unit_test_setup_teardown(an_exec_of_a_process_twice_is_one_look, new_agent,
 						end_agent),
@@ -356,7 +356,7 @@ int main(void)
 			end_agent),
 		cmocka_unit_test_setup_teardown(a_reader_that_dies_is_replaced, new_agent,
 						end_agent),
-		cmocka_unit_test_setup_teardown(how_a_process_was_started_is_told, new_agent,
+		cmocka_unit_test_setup_teardown(the_way_of_a_process_start_is_reported, new_agent,
 						end_agent),
 	};
 

@@ -49,7 +49,7 @@ static struct davy_score judged_one(const struct davy_case *of, struct davy_plan
 	return judged(of, &plan, 1);
 }
 
-static void an_alarm_between_sign_and_failure_foresees_it(void **state)
+static void an_alarm_between_sign_and_failure_is_correct(void **state)
 {
 	struct davy_case of = failing();
 	struct davy_score s = judged_one(&of, note(950 * S, PID, GPU, 2));
@@ -89,7 +89,7 @@ static void each_edge_of_the_time_in_which_one_counts(void **state)
 	}
 }
 
-static void it_must_speak_of_what_fails(void **state)
+static void an_alarm_must_name_the_failing_object(void **state)
 {
 	struct davy_case of = failing(), host = failing(), anybody = failing();
 
@@ -135,7 +135,7 @@ static void the_first_alarm_makes_the_lead(void **state)
 	assert_int_equal(s.false_count, 0);
 }
 
-static void one_alarm_is_one_until_it_is_cleared(void **state)
+static void an_alarm_counts_once_until_it_is_cleared(void **state)
 {
 	struct davy_case benign = { .labelled = true };
 	struct davy_plan plans[] = {
@@ -460,7 +460,7 @@ static void a_failure_is_found_in_the_events(void **state)
 	davy_cases_free(&cases);
 }
 
-static void a_folder_is_read_in_order_and_a_wrong_label_told(void **state)
+static void a_folder_is_read_in_order_and_a_wrong_label_is_named(void **state)
 {
 	static const char benign[] = "{\"class\":\"benign\",\"begin_ns\":1,\"duration_ns\":5}";
 	struct davy_cases cases = { 0 };
@@ -479,7 +479,7 @@ static void a_folder_is_read_in_order_and_a_wrong_label_told(void **state)
 	davy_cases_free(&cases);
 }
 
-static void an_empty_folder_and_what_is_no_trace(void **state)
+static void an_empty_folder_and_other_files_are_errors(void **state)
 {
 	struct davy_cases cases = { 0 };
 
@@ -566,7 +566,7 @@ static void a_cut_trace_is_an_error(void **state)
 	davy_cases_free(&cases);
 }
 
-static void one_damaged_trace_does_not_end_the_rest(void **state)
+static void a_damaged_trace_does_not_stop_the_others(void **state)
 {
 	struct davy_cases cases = { 0 };
 	struct davy_trace_writer *w;
@@ -623,12 +623,12 @@ static void one_damaged_trace_does_not_end_the_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_alarm_between_sign_and_failure_foresees_it),
+		cmocka_unit_test(an_alarm_between_sign_and_failure_is_correct),
 		cmocka_unit_test(each_edge_of_the_time_in_which_one_counts),
-		cmocka_unit_test(it_must_speak_of_what_fails),
+		cmocka_unit_test(an_alarm_must_name_the_failing_object),
 		cmocka_unit_test(only_notes_of_level_two_and_up_are_alarms),
 		cmocka_unit_test(the_first_alarm_makes_the_lead),
-		cmocka_unit_test(one_alarm_is_one_until_it_is_cleared),
+		cmocka_unit_test(an_alarm_counts_once_until_it_is_cleared),
 		cmocka_unit_test(an_alarm_that_stands_since_before_the_cause_is_luck),
 		cmocka_unit_test(more_alarms_than_can_stand_are_counted_all_the_same),
 		cmocka_unit_test(a_recorded_failure_has_no_false_alarms),
@@ -639,9 +639,9 @@ int main(void)
 		IN_DIR(a_label_from_outside_is_checked),
 		cmocka_unit_test(a_labels_path_is_beside_its_trace),
 		IN_DIR(a_failure_is_found_in_the_events),
-		IN_DIR(a_folder_is_read_in_order_and_a_wrong_label_told),
-		IN_DIR(one_damaged_trace_does_not_end_the_rest),
-		IN_DIR(an_empty_folder_and_what_is_no_trace),
+		IN_DIR(a_folder_is_read_in_order_and_a_wrong_label_is_named),
+		IN_DIR(a_damaged_trace_does_not_stop_the_others),
+		IN_DIR(an_empty_folder_and_other_files_are_errors),
 		IN_DIR(a_score_is_that_of_a_replay),
 		IN_DIR(a_recorded_configuration_does_not_count),
 		IN_DIR(a_cut_trace_is_an_error),

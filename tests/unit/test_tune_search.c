@@ -81,7 +81,7 @@ static void a_better_threshold_is_found_and_written(void **state)
 	davy_cases_free(&cases);
 }
 
-static void what_was_begun_with_is_written_too(void **state)
+static void the_initial_values_are_written_too(void **state)
 {
 	static struct davy_search search;
 	static const char people[] = "[job_stall]\nlevel1 = 12 %\n[fault_storm]\ncount = 10\n"
@@ -178,7 +178,7 @@ static int read_layers(struct davy_config *config, char error[DAVY_CONFIG_ERROR_
 	return davy_config_dirs_read(data, state, people, config, error);
 }
 
-static void what_was_tuned_lies_between_the_shipped_and_peoples(void **state)
+static void tuned_values_are_between_shipped_and_the_operators_layers(void **state)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
 	struct davy_config c;
@@ -216,9 +216,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_thresholds_of_hazards_are_tuned),
 		IN_DIR(a_better_threshold_is_found_and_written),
-		IN_DIR(what_was_begun_with_is_written_too),
+		IN_DIR(the_initial_values_are_written_too),
 		cmocka_unit_test(a_value_is_written_as_it_is_read),
-		IN_DIR(what_was_tuned_lies_between_the_shipped_and_peoples),
+		IN_DIR(tuned_values_are_between_shipped_and_the_operators_layers),
 	};
 
 	return cmocka_run_group_tests_name("tune_search", tests, NULL, NULL);

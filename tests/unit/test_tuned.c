@@ -50,7 +50,7 @@ static void serves_for(uint32_t pid, uint64_t ns, uint32_t depth)
 	}
 }
 
-static void what_has_served_is_halved(void **state)
+static void an_engine_that_has_served_gets_half_the_size(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
@@ -68,7 +68,7 @@ static void what_has_served_is_halved(void **state)
 	assert_int_equal(first_workload()->effect_count, 1);
 }
 
-static void what_dies_at_once_gets_the_smallest(void **state)
+static void an_engine_that_dies_at_once_gets_the_smallest_size(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
@@ -78,7 +78,7 @@ static void what_dies_at_once_gets_the_smallest(void **state)
 }
 
 /* An hour's soak, as deep as it failed; then half way to what is known to be bad. */
-static void it_goes_up_after_a_soak_as_deep(void **state)
+static void the_size_is_raised_after_a_soak_of_equal_depth(void **state)
 {
 	const struct davy_plan *plan;
 
@@ -103,7 +103,7 @@ static void it_goes_up_after_a_soak_as_deep(void **state)
 	assert_replays();
 }
 
-static void what_dies_with_little_too_goes_to_the_cpu(void **state)
+static void an_engine_that_dies_with_the_smallest_size_moves_to_the_cpu(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
@@ -117,7 +117,7 @@ static void what_dies_with_little_too_goes_to_the_cpu(void **state)
 }
 
 /* A deep context: the batch is as small as it may be, so it is the context's turn. */
-static void what_dies_of_its_depth_gets_less_context(void **state)
+static void an_engine_that_dies_at_a_depth_gets_less_context(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
@@ -153,7 +153,7 @@ static void from_the_cpu_it_comes_back_with_less(void **state)
 	assert_int_equal(first_workload()->effect_count, 1);
 }
 
-static void what_cannot_be_changed_is_left_alone(void **state)
+static void a_pinned_setting_is_not_changed(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
@@ -164,7 +164,7 @@ static void what_cannot_be_changed_is_left_alone(void **state)
 	assert_int_equal(davy_core_tuned(&core, 1)->fixed, 1u << DAVY_TUNER_UBATCH);
 }
 
-static void an_operator_ends_what_was_tuned(void **state)
+static void an_operators_order_ends_tuning(void **state)
 {
 	struct davy_event ev;
 
@@ -183,7 +183,7 @@ static void an_operator_ends_what_was_tuned(void **state)
 }
 
 /* What one core has found out another is told, as the agent does it. */
-static void what_is_known_is_told_again(void **state)
+static void known_settings_are_reported_again(void **state)
 {
 	struct davy_event ev = event(DAVY_EV_TUNING, 0);
 	static struct davy_tuned known;
@@ -285,15 +285,15 @@ static void people_have_the_last_word(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_has_served_is_halved),
-		cmocka_unit_test(what_dies_at_once_gets_the_smallest),
-		cmocka_unit_test(it_goes_up_after_a_soak_as_deep),
-		cmocka_unit_test(what_dies_with_little_too_goes_to_the_cpu),
-		cmocka_unit_test(what_dies_of_its_depth_gets_less_context),
+		cmocka_unit_test(an_engine_that_has_served_gets_half_the_size),
+		cmocka_unit_test(an_engine_that_dies_at_once_gets_the_smallest_size),
+		cmocka_unit_test(the_size_is_raised_after_a_soak_of_equal_depth),
+		cmocka_unit_test(an_engine_that_dies_with_the_smallest_size_moves_to_the_cpu),
+		cmocka_unit_test(an_engine_that_dies_at_a_depth_gets_less_context),
 		cmocka_unit_test(from_the_cpu_it_comes_back_with_less),
-		cmocka_unit_test(what_cannot_be_changed_is_left_alone),
-		cmocka_unit_test(an_operator_ends_what_was_tuned),
-		cmocka_unit_test(what_is_known_is_told_again),
+		cmocka_unit_test(a_pinned_setting_is_not_changed),
+		cmocka_unit_test(an_operators_order_ends_tuning),
+		cmocka_unit_test(known_settings_are_reported_again),
 		cmocka_unit_test(each_setting_has_its_turn),
 		cmocka_unit_test(people_have_the_last_word),
 	};

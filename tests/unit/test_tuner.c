@@ -51,7 +51,7 @@ static void half_of_three_is_two(void **state)
 	assert_int_equal(size(DAVY_TUNER_CACHE_TYPE), DAVY_TUNER_CACHE_Q4_0);
 }
 
-static void who_dies_at_once_has_nothing_to_lose(void **state)
+static void an_immediate_failure_selects_the_smallest_size(void **state)
 {
 	(void)state;
 	begin();
@@ -74,7 +74,7 @@ static void who_dies_at_once_has_nothing_to_lose(void **state)
 	assert_int_equal(setting.backend, DAVY_BACKEND_CPU);
 }
 
-static void what_no_size_can_help_moves_to_another_backend(void **state)
+static void a_failure_at_every_size_selects_another_backend(void **state)
 {
 	(void)state;
 	begin();
@@ -149,7 +149,7 @@ static void a_smaller_context_need_not_be_as_deep_as_it_cannot_be(void **state)
 	assert_int_equal(reason.why, DAVY_TUNER_RAISE);
 }
 
-static void one_probation_in_a_back_off_that_doubles(void **state)
+static void one_probation_runs_per_doubling_back_off(void **state)
 {
 	(void)state;
 	begin();
@@ -181,7 +181,7 @@ static void one_probation_in_a_back_off_that_doubles(void **state)
 	assert_int_equal(size(DAVY_TUNER_UBATCH), 1280);
 }
 
-static void what_is_known_to_be_bad_waits_longer_each_time(void **state)
+static void a_size_known_as_bad_waits_longer_each_time(void **state)
 {
 	static const uint64_t days[] = { 4, 8, 16, 32, 32, 32 };
 
@@ -202,7 +202,7 @@ static void what_is_known_to_be_bad_waits_longer_each_time(void **state)
 	}
 }
 
-static void what_had_lasted_dies_by_chance_and_is_tried_again_first(void **state)
+static void a_proven_size_that_fails_once_is_tried_again_first(void **state)
 {
 	(void)state;
 	begin();
@@ -220,7 +220,7 @@ static void what_had_lasted_dies_by_chance_and_is_tried_again_first(void **state
 	assert_int_equal(tuner.of[DAVY_BACKEND_VULKAN].failed_depth, 0);
 }
 
-static void deeper_than_it_lasted_is_no_chance_nor_is_twice(void **state)
+static void a_deeper_or_second_failure_is_not_chance(void **state)
 {
 	(void)state;
 	begin();
@@ -238,7 +238,7 @@ static void deeper_than_it_lasted_is_no_chance_nor_is_twice(void **state)
 	assert_int_equal(reason.chance, 0);
 }
 
-static void the_next_probation_waits_until_the_last_has_proved_itself(void **state)
+static void the_next_probation_waits_for_the_result_of_the_last(void **state)
 {
 	(void)state;
 	begin();
@@ -267,7 +267,7 @@ static void the_next_probation_waits_until_the_last_has_proved_itself(void **sta
 	assert_int_equal(tuner.of[DAVY_BACKEND_VULKAN].setting[DAVY_TUNER_UBATCH].bad[0].size, 512);
 }
 
-static void no_size_beyond_one_that_has_not_proved_itself(void **state)
+static void no_size_is_tried_beyond_an_unproven_one(void **state)
 {
 	(void)state;
 	begin();
@@ -324,7 +324,7 @@ static void chance_does_not_come_every_few_days(void **state)
 }
 
 /* 256 has lasted; 512 is tried again and fails: that does not count against 256 */
-static void what_lasted_has_lasted_whatever_more_does(void **state)
+static void a_proven_size_stays_proven_when_a_larger_one_fails(void **state)
 {
 	(void)state;
 	begin();
@@ -435,7 +435,7 @@ static void from_the_cpu_back_by_a_probation(void **state)
 	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
 }
 
-static void what_no_size_has_helped_is_tried_with_the_least_and_as_told_by_turns(void **state)
+static void without_a_working_size_the_smallest_and_the_ordered_alternate(void **state)
 {
 	(void)state;
 	begin();
@@ -463,7 +463,7 @@ static void what_no_size_has_helped_is_tried_with_the_least_and_as_told_by_turns
 	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
 }
 
-static void it_stays_within_bounds_that_change(void **state)
+static void sizes_stay_within_changing_bounds(void **state)
 {
 	(void)state;
 	begin();
@@ -493,7 +493,7 @@ static void it_stays_within_bounds_that_change(void **state)
 	assert_int_equal(setting.backend, DAVY_BACKEND_UNKNOWN);
 }
 
-static void what_is_told_before_the_first_answer_counts(void **state)
+static void reports_before_the_first_answer_count(void **state)
 {
 	(void)state;
 	begin();
@@ -510,7 +510,7 @@ static void what_is_told_before_the_first_answer_counts(void **state)
 	assert_int_equal(reason.chance, 1);
 }
 
-static void trouble_with_more_says_nothing_of_what_is_less_now(void **state)
+static void a_failure_of_a_larger_size_does_not_count_for_a_smaller_one(void **state)
 {
 	(void)state;
 	begin();
@@ -530,7 +530,7 @@ static void trouble_with_more_says_nothing_of_what_is_less_now(void **state)
 	assert_int_equal(reason.why, DAVY_TUNER_LOWER);
 }
 
-static void a_page_fault_says_nothing_of_a_size_on_probation(void **state)
+static void a_page_fault_does_not_end_a_probation(void **state)
 {
 	(void)state;
 	begin();
@@ -547,7 +547,7 @@ static void a_page_fault_says_nothing_of_a_size_on_probation(void **state)
 	assert_int_equal(setting.backend, DAVY_BACKEND_CPU);
 }
 
-static void a_probation_whose_backend_is_gone_ends_elsewhere(void **state)
+static void a_probation_ends_on_another_backend_when_its_own_is_gone(void **state)
 {
 	(void)state;
 	begin();
@@ -603,7 +603,7 @@ static void several_signs_of_one_trouble_are_one(void **state)
 	assert_int_equal(size(DAVY_TUNER_UBATCH), 256);
 }
 
-static void what_was_stored_is_looked_at(void **state)
+static void stored_state_is_validated(void **state)
 {
 	(void)state;
 	begin();
@@ -632,7 +632,7 @@ static void says(const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void people_are_told_why(void **state)
+static void the_reason_is_reported(void **state)
 {
 	(void)state;
 	begin();
@@ -689,36 +689,36 @@ int main(void)
 		cmocka_unit_test(a_good_model_is_never_touched),
 		cmocka_unit_test(trouble_halves_the_first_setting_and_then_faster),
 		cmocka_unit_test(half_of_three_is_two),
-		cmocka_unit_test(who_dies_at_once_has_nothing_to_lose),
-		cmocka_unit_test(what_no_size_can_help_moves_to_another_backend),
+		cmocka_unit_test(an_immediate_failure_selects_the_smallest_size),
+		cmocka_unit_test(a_failure_at_every_size_selects_another_backend),
 		cmocka_unit_test(a_quantised_cache_is_no_help_against_long_jobs),
 		cmocka_unit_test(up_only_after_a_soak_as_deep_as_the_failure),
 		cmocka_unit_test(a_smaller_context_need_not_be_as_deep_as_it_cannot_be),
-		cmocka_unit_test(one_probation_in_a_back_off_that_doubles),
-		cmocka_unit_test(what_is_known_to_be_bad_waits_longer_each_time),
-		cmocka_unit_test(what_had_lasted_dies_by_chance_and_is_tried_again_first),
-		cmocka_unit_test(deeper_than_it_lasted_is_no_chance_nor_is_twice),
-		cmocka_unit_test(the_next_probation_waits_until_the_last_has_proved_itself),
-		cmocka_unit_test(no_size_beyond_one_that_has_not_proved_itself),
+		cmocka_unit_test(one_probation_runs_per_doubling_back_off),
+		cmocka_unit_test(a_size_known_as_bad_waits_longer_each_time),
+		cmocka_unit_test(a_proven_size_that_fails_once_is_tried_again_first),
+		cmocka_unit_test(a_deeper_or_second_failure_is_not_chance),
+		cmocka_unit_test(the_next_probation_waits_for_the_result_of_the_last),
+		cmocka_unit_test(no_size_is_tried_beyond_an_unproven_one),
 		cmocka_unit_test(a_probation_that_succeeds_ends_the_doubling),
 		cmocka_unit_test(chance_does_not_come_every_few_days),
-		cmocka_unit_test(what_lasted_has_lasted_whatever_more_does),
+		cmocka_unit_test(a_proven_size_stays_proven_when_a_larger_one_fails),
 		cmocka_unit_test(chance_may_end_a_probation),
 		cmocka_unit_test(a_soak_that_foretold_nothing_was_too_short),
 		cmocka_unit_test(another_environment_makes_bad_sizes_doubtful),
 		cmocka_unit_test(from_the_cpu_back_by_a_probation),
 		cmocka_unit_test(
-			what_no_size_has_helped_is_tried_with_the_least_and_as_told_by_turns),
-		cmocka_unit_test(it_stays_within_bounds_that_change),
-		cmocka_unit_test(what_is_told_before_the_first_answer_counts),
-		cmocka_unit_test(trouble_with_more_says_nothing_of_what_is_less_now),
-		cmocka_unit_test(a_page_fault_says_nothing_of_a_size_on_probation),
-		cmocka_unit_test(a_probation_whose_backend_is_gone_ends_elsewhere),
+			without_a_working_size_the_smallest_and_the_ordered_alternate),
+		cmocka_unit_test(sizes_stay_within_changing_bounds),
+		cmocka_unit_test(reports_before_the_first_answer_count),
+		cmocka_unit_test(a_failure_of_a_larger_size_does_not_count_for_a_smaller_one),
+		cmocka_unit_test(a_page_fault_does_not_end_a_probation),
+		cmocka_unit_test(a_probation_ends_on_another_backend_when_its_own_is_gone),
 		cmocka_unit_test(a_soak_is_no_longer_than_the_time_that_passed),
 		cmocka_unit_test(a_clock_that_went_back_is_no_prison),
 		cmocka_unit_test(several_signs_of_one_trouble_are_one),
-		cmocka_unit_test(what_was_stored_is_looked_at),
-		cmocka_unit_test(people_are_told_why),
+		cmocka_unit_test(stored_state_is_validated),
+		cmocka_unit_test(the_reason_is_reported),
 		cmocka_unit_test(everything_has_a_name),
 	};
 

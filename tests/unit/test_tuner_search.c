@@ -162,7 +162,7 @@ static void two_limits_at_once_are_found(void **state)
 	assert_int_equal(setting.size[DAVY_TUNER_CONTEXT], 0);
 }
 
-static void who_always_dies_ends_on_the_cpu(void **state)
+static void an_engine_that_always_dies_ends_on_the_cpu(void **state)
 {
 	(void)state;
 	for (uint32_t class = 0; class < DAVY_CLASS_COUNT; class ++) {
@@ -343,7 +343,7 @@ int main(void)
 		cmocka_unit_test(every_limit_of_a_setting_is_found_as_fast_as_by_halves),
 		cmocka_unit_test(every_limit_of_every_setting_is_found_and_the_others_come_back),
 		cmocka_unit_test(two_limits_at_once_are_found),
-		cmocka_unit_test(who_always_dies_ends_on_the_cpu),
+		cmocka_unit_test(an_engine_that_always_dies_ends_on_the_cpu),
 		cmocka_unit_test(whatever_happens_it_keeps_to_its_bounds_and_its_back_offs),
 		cmocka_unit_test(after_whatever_happened_a_limit_is_found),
 	};

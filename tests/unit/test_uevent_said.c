@@ -13,7 +13,7 @@ static enum davy_uevent_meaning heard(const struct davy_uevent *u)
 	return davy_uevent_read(u, 77, events, &count);
 }
 
-static void a_wedged_device_is_told_with_its_process(void **state)
+static void a_wedged_device_is_reported_with_its_process(void **state)
 {
 	struct davy_uevent u = { .action = "change",
 				 .subsystem = "drm",
@@ -36,7 +36,7 @@ static void a_wedged_device_is_told_with_its_process(void **state)
 	assert_string_equal(events[0].device.detail, "rebind,bus-reset");
 }
 
-static void i915s_errors_and_resets_are_told(void **state)
+static void errors_and_resets_of_i915_are_reported(void **state)
 {
 	struct davy_uevent u = { .action = "change", .subsystem = "drm", .name = "card1" };
 
@@ -58,7 +58,7 @@ static void i915s_errors_and_resets_are_told(void **state)
 	assert_int_equal(events[0].device.value, 0);
 }
 
-static void pids_that_are_none_are_left_out(void **state)
+static void invalid_pids_are_left_out(void **state)
 {
 	static const char *const wrong[] = { "",    "-1",   "+1",	  "1 2",
 					     "12x", "0x1f", "4294967297", "99999999999999999999" };
@@ -72,7 +72,7 @@ static void pids_that_are_none_are_left_out(void **state)
 	}
 }
 
-static void what_comes_and_goes_is_told_apart(void **state)
+static void added_and_removed_devices_are_distinguished(void **state)
 {
 	struct davy_uevent u = { .action = "add", .subsystem = "drm", .name = "card0" };
 
@@ -107,10 +107,10 @@ static void what_comes_and_goes_is_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wedged_device_is_told_with_its_process),
-		cmocka_unit_test(i915s_errors_and_resets_are_told),
-		cmocka_unit_test(pids_that_are_none_are_left_out),
-		cmocka_unit_test(what_comes_and_goes_is_told_apart),
+		cmocka_unit_test(a_wedged_device_is_reported_with_its_process),
+		cmocka_unit_test(errors_and_resets_of_i915_are_reported),
+		cmocka_unit_test(invalid_pids_are_left_out),
+		cmocka_unit_test(added_and_removed_devices_are_distinguished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

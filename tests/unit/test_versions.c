@@ -216,7 +216,7 @@ static void the_oldest_go(void **state)
 	assert_int_equal(davy_version_get(db, 6, &v, NULL), 0);
 }
 
-static void what_is_no_text_is_refused(void **state)
+static void a_file_that_is_not_text_is_refused(void **state)
 {
 	static const char *const wrong[] = { "a\x1b[31m\n", "a\r\n",   "\xff\n",    "cut off",
 					     "\xc0\x80\n",  "a\x7f\n", "\xc2\x9b\n" };
@@ -351,7 +351,7 @@ static void run_sql(const char *sql)
 	assert_int_equal(davy_db_run(db, sql), 0);
 }
 
-static void a_change_cut_short_counts_if_the_file_has_it(void **state)
+static void an_interrupted_change_counts_if_the_file_has_it(void **state)
 {
 	char *file;
 
@@ -370,7 +370,7 @@ static void a_change_cut_short_counts_if_the_file_has_it(void **state)
 	free(file);
 }
 
-static void rows_that_nobody_here_wrote_are_passed_over(void **state)
+static void foreign_rows_are_skipped(void **state)
 {
 	struct davy_version v;
 
@@ -406,7 +406,7 @@ static void while_another_changes_it_is_busy_and_not_stuck(void **state)
 }
 
 /* Everybody who may read a directory or a file may hold a lock of it, for ever. */
-static void what_a_user_can_lock_holds_nothing_up(void **state)
+static void a_users_lock_delays_nothing(void **state)
 {
 	int dir, file;
 
@@ -584,7 +584,7 @@ static uint32_t version_of(const char *rule)
 	return version.number;
 }
 
-static void a_rule_is_of_the_version_that_made_it_so(void **state)
+static void a_rule_belongs_to_the_version_that_set_it(void **state)
 {
 	struct davy_version version;
 
@@ -616,19 +616,19 @@ int main(void)
 		WITH_DB(a_rollback_restores_byte_for_byte),
 		WITH_DB(a_version_is_found_whole),
 		WITH_DB(the_oldest_go),
-		WITH_DB(what_is_no_text_is_refused),
+		WITH_DB(a_file_that_is_not_text_is_refused),
 		WITH_DB(a_file_that_is_gone_comes_back),
 		WITH_DB(a_file_changed_by_hand_is_put_aside),
 		WITH_DB(a_history_that_is_lost_begins_with_the_file),
 		WITH_DB(a_file_of_no_sensible_number_is_taken_in),
 		WITH_DB(an_older_history_takes_the_file_in),
-		WITH_DB(a_change_cut_short_counts_if_the_file_has_it),
-		WITH_DB(rows_that_nobody_here_wrote_are_passed_over),
+		WITH_DB(an_interrupted_change_counts_if_the_file_has_it),
+		WITH_DB(foreign_rows_are_skipped),
 		WITH_DB(while_another_changes_it_is_busy_and_not_stuck),
-		WITH_DB(what_a_user_can_lock_holds_nothing_up),
+		WITH_DB(a_users_lock_delays_nothing),
 		WITH_DB(two_writers_take_turns),
 		WITH_DB(killed_at_any_instant_file_and_history_agree),
-		WITH_DB(a_rule_is_of_the_version_that_made_it_so),
+		WITH_DB(a_rule_belongs_to_the_version_that_set_it),
 		WITH_DB(an_import_is_judged),
 		WITH_DB(an_import_becomes_a_version),
 	};

@@ -73,7 +73,7 @@ static void a_unit_of_roots_is_entered(void **state)
 	assert_int_equal(look(UNIT "/below"), DAVY_WHO_CGROUP_OURS);
 }
 
-static void what_is_no_units_is_not(void **state)
+static void a_cgroup_without_a_unit_is_not_entered(void **state)
 {
 	(void)state;
 	assert_int_equal(look("/user.slice/user-1998.slice/session-1.scope"),
@@ -87,7 +87,7 @@ static void what_is_no_units_is_not(void **state)
 	assert_int_equal(look("/system.slice/link.service"), DAVY_WHO_CGROUP_GONE);
 }
 
-static void what_another_user_may_change_is_not(void **state)
+static void a_cgroup_of_another_user_is_not_entered(void **state)
 {
 	static const char *const places[] = { "/system.slice", UNIT, UNIT "/cgroup.procs",
 					      UNIT "/cgroup.freeze", UNIT "/memory.max" };
@@ -111,7 +111,7 @@ static void what_another_user_may_change_is_not(void **state)
 	}
 }
 
-static void what_is_frozen_is_not(void **state)
+static void a_frozen_cgroup_is_not_entered(void **state)
 {
 	(void)state;
 	put("/system.slice/cgroup.freeze", "1\n");
@@ -145,9 +145,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_unit_of_roots_is_entered),
-		cmocka_unit_test(what_is_no_units_is_not),
-		cmocka_unit_test(what_another_user_may_change_is_not),
-		cmocka_unit_test(what_is_frozen_is_not),
+		cmocka_unit_test(a_cgroup_without_a_unit_is_not_entered),
+		cmocka_unit_test(a_cgroup_of_another_user_is_not_entered),
+		cmocka_unit_test(a_frozen_cgroup_is_not_entered),
 		cmocka_unit_test(where_a_child_would_end_the_engine_it_is_not),
 	};
 

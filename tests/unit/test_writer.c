@@ -89,7 +89,7 @@ static void a_stopped_terminal_costs_text_and_no_time(void **state)
 	close_terminal();
 }
 
-static void what_a_terminal_took_in_part_is_ended_before_what_follows(void **state)
+static void a_partly_written_line_is_completed_before_the_next(void **state)
 {
 	static char text[1 << 20], back[sizeof(text) + 8];
 	size_t have = 0;
@@ -173,7 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stopped_terminal_costs_text_and_no_time),
-		cmocka_unit_test(what_a_terminal_took_in_part_is_ended_before_what_follows),
+		cmocka_unit_test(a_partly_written_line_is_completed_before_the_next),
 		cmocka_unit_test(a_full_pipe_costs_text_and_no_time),
 		cmocka_unit_test(messages_that_were_lost_are_counted),
 	};
