@@ -36,7 +36,7 @@ LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 BPF := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(BPF:%=$(O)/gen/%.skel.h)
 sources = $(sort $(foreach dir,$(1),$(wildcard userspace/$(dir)/*.c userspace/$(dir)/*/*.c)))
-# What programs share is one archive: the linker takes from it what a program needs.
+# The shared code is one archive: the linker takes the objects that a program needs.
 SHARED_DIRS := lib core sensors host engines policy store output report act agent verb
 SHARED_SRC := $(call sources,$(SHARED_DIRS))
 CLI_SRC := $(call sources,cli)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bash completion for davylamp
 
-# Numbers, engines and units of what runs; others may have named a unit, and compgen expands its words.
+# Numbers, engines and units of running workloads; users may have named a unit, and compgen expands its words.
 _davylamp_engines() {
 	"${COMP_WORDS[0]}" status --json 2>/dev/null |
 		grep -oE '"(workload|engine|unit)": ?("[A-Za-z0-9@_.:-]+"|[1-9][0-9]*)' | sed 's/.*: *//; s/"//g' | sort -u

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # For scripts that fetch packages without installing them: ". tests/apt.sh". An apt with its own state,
-# cache and sources; the host's apt.conf.d is kept, since proxies live there, and its package state is
-# only read. The mirror is the one that the host's apt uses; only the suite is another.
+# cache and sources; the host's apt.conf.d is kept for its proxies, and its package state is
+# only read. The mirror is that of the host's apt; only the suite differs.
 
 apt_options=(-q -o APT::Sandbox::User=root -o Acquire::Retries=3)
 
-# Bases of all repositories that the host's apt knows, whatever the format of its sources; flat
+# Bases of all repositories of the host's apt, in any format of its sources; flat
 # repositories have no "dists" and drop out.
 apt_mirrors() {
 	apt-get update --print-uris 2>/dev/null |
@@ -23,8 +23,8 @@ apt_keyring() {
 }
 
 # apt_use_suite DIR SUITE COMMAND...: points apt_options at a private apt below DIR whose source is
-# SUITE on the first of the host's mirrors for which COMMAND succeeds. False when none does: apt's own
-# words are in DIR/log then.
+# SUITE on the first of the host's mirrors for which COMMAND succeeds. False when none does: apt's
+# output is then in DIR/log.
 apt_use_suite() {
 	local dir=$1 suite=$2 keyring mirror
 	shift 2

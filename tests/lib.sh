@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # For test scripts: ". tests/lib.sh". A check is a sentence about behaviour and a command; the script
-# ends with "finish", which prints the count line and exits by it. Skips are counted with a reason.
+# ends with "finish", which prints the totals and exits accordingly. Skips are counted with a reason.
 
 passed=0 failed=0 skipped=0
 
@@ -20,7 +20,7 @@ check() {
 	fi
 }
 
-# A script may define it to show what helps.
+# A script may redefine it to print what helps.
 on_failure() { :; }
 
 skip() {
@@ -38,8 +38,8 @@ finish() {
 }
 
 # until_true SECONDS COMMAND...: tries every tenth of a second until it is true. SECONDS is enough on an
-# idle machine; a busy one gets PATIENCE times as long. What must not happen later needs another proof
-# than this limit: an event that would come first, or a lease that would end later.
+# idle machine; a busy one gets PATIENCE times as long. A check that something does not happen needs another
+# proof than this limit: an event that would come first, or a lease that would end later.
 : "${PATIENCE:=6}"
 until_true() {
 	local end=$((SECONDS + PATIENCE * $1))
@@ -50,7 +50,7 @@ until_true() {
 	done
 }
 
-# exits N COMMAND...: whether it ends with status N; its output is in $said.
+# exits N COMMAND...: COMMAND must end with status N; its output is in $said.
 exits() {
 	local want=$1 got=0
 	shift

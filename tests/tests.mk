@@ -75,7 +75,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 
 -include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(SAN_EXTRA))))
 
-# The programs as a host would have them: what the tests run.
+# The programs as installed on a host: what the tests run.
 stage: programs
 	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(STAGE) >/dev/null
 
@@ -104,9 +104,9 @@ test-foresight: setup-test
 	@$(MAKE) --no-print-directory -s programs
 	@tests/run foresight
 
-# The project's own set of labelled traces, always the same, and what the thresholds are worth over it.
+# The project's set of labelled traces, always identical, and the scores of the thresholds over it.
 TUNE_SETS := failures:5 benign:4 days:1
-# Real ones: of the VM's and the engine's tests, whose faults are injected from one moment to the next.
+# Recorded ones: from the tests in VMs and with engines, whose faults are injected without earlier signs.
 TUNE_RECORDED := $(wildcard tests/replay/vm-*.trace) $(patsubst %,tests/replay/%.trace,crash hang zombie)
 tune: setup
 	@$(MAKE) --no-print-directory -s programs
@@ -163,7 +163,7 @@ test-cli: setup-test
 	@$(MAKE) --no-print-directory -s stage san-programs
 	@tests/run cli
 
-# Tools of the fault campaign; thrower.cc is named like an engine.
+# Tools of the fault campaign; thrower.cc has an engine's name.
 .PHONY: lab-chaos chaos test-chaos
 lab-chaos: $(addprefix $(O)/chaos/,preload.so storm flood llama-server)
 

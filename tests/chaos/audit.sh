@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# What must hold after every fault. Each function says what is wrong through bad() and goes on, so
-# that one audit names everything. Sourced by run and selftest.
+# What must hold after every fault. Each function reports through bad() and continues, so
+# that one audit lists all violations. Sourced by run and selftest.
 
 rss_slack_kib=4096
-audit_s=15 # for how long what must hold is waited for
+audit_s=15 # time limit of each condition
 file_slack=6
 
 family() { # of the agent and the supervisor: they, their children and grandchildren
@@ -29,7 +29,7 @@ audit_frozen() {
 		bad "process $stopped_pid ($(cat "/proc/$stopped_pid/comm")) is stopped"
 }
 
-# The trace of an agent that was killed ends where it was flushed last; any other is complete.
+# The trace of a killed agent ends at its last flush; any other is complete.
 trace_whole() {
 	local trace=$work/disk/trace status=0
 	[[ -e $trace ]] || return 0
@@ -42,7 +42,7 @@ database_whole() {
 	[[ ! -e $db || $(sqlite3 "file:$db?mode=ro" 'PRAGMA integrity_check' 2>&1) == ok ]]
 }
 
-# Files that are put aside were torn, or taken for torn.
+# Files that are put aside were torn, or seemed to be.
 audit_torn() {
 	until_true $audit_s database_whole || bad "the database is torn: $(sqlite3 "file:$work/state/davylamp.db?mode=ro" 'PRAGMA integrity_check' 2>&1 | head -n 2)"
 	"$program" policy show --state "$work/state" --config "$work/config" >"$work/policy" 2>&1 ||
@@ -52,7 +52,7 @@ audit_torn() {
 	[[ ! $aside ]] || bad "files were put aside or left over: $(tr '\n' ' ' <<<"$aside")"
 }
 
-# Agents over our state directory, without what an agent has forked.
+# Agents with our state directory, without forks of an agent.
 agents() {
 	local pid parent
 	for pid in $(pgrep -x davylamp); do
@@ -70,12 +70,12 @@ audit_doubled() {
 		bad "the agent has $(children_named "$agent" davylamp-guard | wc -l) guards"
 }
 
-# Descriptors but for those of probes, whose number follows the engines of the whole host.
+# Descriptors except those of probes, whose number depends on the engines of the whole host.
 files_of() { find "/proc/$1/fd" -type l ! -lname 'anon_inode:*bpf*link*' ! -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l; }
 probes_of() { find "/proc/$1/fd" -type l -lname 'anon_inode:*bpf*link*' -o -type l -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l; }
 files_told() { ls -l "/proc/$agent/fd" | sed 's/.* -> //; s/[0-9]\+/N/g' | sort | uniq -c | sort -rn | head -n 12 | tr '\n' ';'; }
 files_flat() { [[ $(files_of "$agent") -le $((baseline_files + file_slack)) ]]; }
-# Engines of others that this agent has met, of tests that run beside this one: their probes stay.
+# Engines of other tests that this agent has seen: their probes stay.
 strangers_engines() {
 	grep '"event":"process"' "$work/agent.out" | jq -es --argjson port "$port" \
 		'any(.[]; .engine != null and .engine != "none" and .port != $port and .model != "storm.gguf")' >/dev/null
@@ -91,10 +91,10 @@ cgroup_left() {
 	done
 }
 no_cgroup_left() { [[ -z $(cgroup_left) ]]; }
-# What can leak: pages of files leave after the start and come back where they are used.
+# Memory that can leak: pages of files leave after the start and return when they are used.
 resident_kib() { awk '/^RssAnon/ { print $2 }' "/proc/$agent/status"; }
 
-# Against what this agent had at its first audit.
+# Compared with this agent's first audit.
 audit_leaked() {
 	if [[ $baseline != "$agent" ]]; then
 		baseline=$agent
@@ -108,13 +108,13 @@ audit_leaked() {
 	until_true $audit_s no_cgroup_left || {
 		bad "a cgroup is left: $(cgroup_left | tr '\n' ' ')"
 		cgroup_left | xargs -I '{}' find '{}' -depth -type d -exec rmdir '{}' ';'
-		supervisors=("$engine") # it is said once
+		supervisors=("$engine") # report it once
 	}
 	[[ $(resident_kib) -le $((baseline_kib + rss_slack_kib)) ]] ||
 		bad "the agent's memory grew from $baseline_kib to $(resident_kib) KiB"
 }
 
-# Nothing of an act is in force that nobody has ordered, and all processes are there.
+# Only ordered acts are in force, and all processes exist.
 audit_answers() { answers_soon "$1" || bad "the agent does not answer"; }
 audit_whole() {
 	audit_answers 30

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# Faults of load, by an unprivileged user: storms of processes, floods of connections, busy CPUs. A
+# Load caused by an unprivileged user: storms of processes, floods of connections, busy CPUs. A
 # device is lost meanwhile. See faults-process.sh for the rules of an inject_NAME.
 
-# In the background only: the process that is ended is the program.
+# Only in the background: the ended process is the program.
 stranger() { exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 busy_loop() { exec -a davylamp-busy bash -c 'while :; do :; done'; }
@@ -51,7 +51,7 @@ inject_fork_storm() { storm_of fork 20000; }
 inject_exec_storm() { storm_of exec 4000; }
 inject_crash_storm() { storm_of crash 4000; }
 
-# Exceptions of a stranger's program that is named like an engine.
+# Exceptions of another user's program with an engine's name.
 inject_exception_storm() {
 	local pid
 	background stranger "$O/chaos/llama-server" -m /models/storm.gguf 20000 0

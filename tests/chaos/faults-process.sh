@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# Faults of processes: SIGKILL, and SIGSTOP for a bounded time. An inject_NAME leaves the host as it
-# found it, says through bad() what did not hold, and returns 2 when there is nothing to inject into.
+# Faults of processes: SIGKILL, and SIGSTOP for a bounded time. An inject_NAME restores the host's
+# state, reports violations through bad(), and returns 2 when it has no target.
 
-# beneath: an act in force, or a request under way, beneath the fault; seeded.
+# beneath: an act in force, or a running request, during the fault; seeded.
 beneath() {
 	local number
 	beneath=nothing
@@ -93,7 +93,7 @@ inject_kill_engine() {
 	until_true 30 one_engine_serves || bad "no token after the replacement"
 }
 
-# A probe lives long only while the engine hangs.
+# A probe runs long only while the engine hangs.
 probe_meanwhile() {
 	past_first_graphs
 	mark
@@ -135,7 +135,7 @@ inject_stop_reader() {
 	engine_anew
 }
 
-# A pause, whose end the one that is stopped would have to bring about.
+# A pause whose end the stopped process would have to execute.
 stopped_under_lease() {
 	local pid=$1 number
 	number=$(workload)

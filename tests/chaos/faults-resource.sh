@@ -17,7 +17,7 @@ inject_disk_full() {
 	engine_anew
 }
 
-# Also the start of an agent meets it; what it cannot write it must not lose.
+# The fault also affects the start of an agent; unwritten data must not be lost.
 inject_disk_full_start() {
 	beneath
 	kill -9 "$agent"
@@ -49,7 +49,7 @@ inject_no_descriptors() {
 	background serves 3
 	fault lost
 	wait "$last_background"
-	# Connections that it cannot accept are no reason to spin: less than 0.7 s of CPU in 1 s.
+	# Connections that cannot be accepted must not make the agent spin: less than 0.7 s of CPU in 1 s.
 	ticks=$(cpu_ticks)
 	timeout 1 "$program" status --socket "$work/sock" >/dev/null 2>&1
 	[[ $(($(cpu_ticks) - ticks)) -lt 70 ]] || bad "the agent spins without descriptors"
@@ -60,15 +60,15 @@ inject_no_descriptors() {
 	answers_soon 20 || bad "no answer after the descriptors came back"
 	engine_anew
 }
-# The lowest number that is free, so that no further file can be opened.
+# The lowest free number, so that no further file can be opened.
 highest_file() {
 	local n=0
 	while [[ -e /proc/$agent/fd/$n ]]; do n=$((n + 1)); done
 	echo "$n"
 }
 
-# An allocation site that has not failed yet fails, after a seeded number of other sites. An agent may end
-# with an error then, never by a signal, and the next one must come up.
+# An allocation site that has not failed yet fails, after a seeded number of other sites. An agent may then
+# end with an error, never by a signal, and the next agent must start.
 fail_allocations() { # COUNT SKIP
 	page_write $page_round $(($(page_read $page_round) % 255 + 1))
 	page_write $page_skip "$2"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * flood SOCKET COUNT: keeps COUNT connections to the agent open, asks on each for the status again
- * and again and reads no answer, and replaces those that the agent closes, until it is ended. It
- * prints "flooding" after the first round over all.
+ * flood SOCKET COUNT: keeps COUNT connections to the agent open, repeatedly requests the status on
+ * each and reads no answer, and replaces those that the agent closes, until it is ended. It
+ * prints "flooding" after the first round over all connections.
  */
 #include <errno.h>
 #include <fcntl.h>

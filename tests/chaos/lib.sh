@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# The campaign's own parts over tests/e2e/lib.sh: the page shared with preload.c, the agent under it,
-# one act or load beneath a fault, and who is who among the processes. Sourced by run and selftest.
+# Additions of the campaign to tests/e2e/lib.sh: the page shared with preload.c, the agent under it,
+# an act or load during a fault, and functions that find processes. Sourced by run and selftest.
 
 chaos_page=$work/page
 chaos_lib=$(realpath "$O/chaos/preload.so")
-supervisors=() # every supervisor that was started: their cgroups must go with them
+supervisors=() # every started supervisor: their cgroups must disappear with them
 
 # page_write OFFSET NUMBER, page_read OFFSET: one number of struct page (preload.c).
 page_armed=0 page_skip=8 page_failed=16 page_seen=24 page_sync_us=40 page_write_us=48 page_wall_s=56 page_round=64
@@ -40,7 +40,7 @@ chaos_open() {
 			DAVYLAMP_CHAOS_LOG=$work/allocations $program "\$@"
 	END2
 	chmod 755 "$work/agent-program"
-	# One act follows another here within seconds, and none is taken back in between.
+	# Acts follow each other within seconds here, and none is undone in between.
 	thresholds=$'[agent]\nclean = 24 h\n[budget]\nacts_per_hour = 10000\nhost_acts_per_hour = 100000\nsettle = 0 s
 [breaker]\nfailures = 1000\nquarantine = 1000\n[restart]\nforget = 0 s\nbackoff = 0 s\n'
 }
@@ -56,7 +56,7 @@ chaos_close() {
 	lab_close
 }
 
-# What the campaign itself has started in the background.
+# Background processes of the campaign.
 chaos_pids=()
 background() {
 	"$@" &
@@ -78,11 +78,11 @@ watched() { workload >/dev/null; }
 standing() { jq -e ".standing | length $1" "$work/status" >/dev/null; }
 act() { timeout 60 "$program" act "$@" --socket "$work/sock" >"$work/act.out" 2>&1; }
 
-# name_is PID NAME, children_named PID NAME: by comm, which forks of a program inherit.
+# name_is PID NAME, children_named PID NAME: by comm, which a program's forks inherit.
 children_named() { pgrep -x -P "$1" "${2:0:15}"; }
 guard_pid() { children_named "$agent" davylamp-guard | head -n 1; }
 standby_pid() { local g; g=$(guard_pid); [[ $g ]] && children_named "$g" davylamp-guard | head -n 1; }
-# One of the agent's children that are neither guard nor probe; seeded.
+# One of the agent's children other than guard and probe; seeded.
 reader_pid() {
 	local pid pids=()
 	for pid in $(pgrep -P "$agent"); do
@@ -96,11 +96,11 @@ reader_pid() {
 # Of the agent or of the supervisor.
 probe_pid() { pgrep -x -P "$agent,$engine" davylamp-probe | head -n 1; }
 has_guard() { [[ $(guard_pid) && $(standby_pid) ]]; }
-# Another guard than PID, with its standby.
+# A guard other than PID, with its standby.
 has_another_guard() { [[ $(guard_pid) != "$1" ]] && has_guard; }
 has_another_standby() { local now; now=$(standby_pid); [[ $now && $now != "$1" ]]; }
 
-# chaos_start [OPTION...]: the agent, as systemd would start it again.
+# chaos_start [OPTION...]: starts the agent, as systemd restarts it.
 agent_starts=0
 chaos_start() {
 	agent_starts=$((agent_starts + 1))
@@ -110,7 +110,7 @@ chaos_start() {
 	answers_soon 30 && baseline=''
 }
 
-# The agent has ended, or was ended by us: its status is in $agent_status.
+# The agent ended, or we ended it: its status is in $agent_status.
 chaos_reap() {
 	wait "$agent" 2>/dev/null
 	agent_status=$?
@@ -133,7 +133,7 @@ engine_cgroup() {
 }
 cgroup_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 
-# A GPU engine that the agent watches. --backend: the policy that earlier faults taught does not matter.
+# A GPU engine that the agent watches. --backend: ignores the policy that earlier faults created.
 chaos_engine() {
 	fault ok
 	start_engine --backend vulkan
@@ -148,16 +148,16 @@ one_engine_serves() { serves 10 && [[ $(engine_count) == 1 ]]; }
 frozen() { grep -qs 'frozen 1' "$cgroup/cgroup.events"; }
 stopped() { grep -qs '^State:.T (' "/proc/$1/status"; }
 
-# What the agent decided since mark().
+# The agent's decisions since mark().
 mark() { marked=$(wc -l <"$work/agent.out"); }
 since() { tail -n "+$((marked + 1))" "$work/agent.out" | grep '"type":"decision"'; }
 since_decided() { since | jq -es "any(.[]; $1)" >/dev/null 2>&1; }
 since_moved() { since_decided '.rung == "outcome" and .result == 0 and .ended == "migrate_cpu"'; }
 
-# The first graphs of an engine compile shaders: only later ones count as late within seconds.
+# The first graphs of an engine compile shaders: only later ones must end within seconds.
 past_first_graphs() { "$e2e/ask-token.sh" "$url" 60 32 >/dev/null 2>&1; }
 
-# device_is_lost [FAULT [SECONDS]]: it is answered by a migration to the CPU, and the port serves.
+# device_is_lost [FAULT [SECONDS]]: the agent must migrate the engine to the CPU, and the port must answer.
 device_is_lost() {
 	[[ ${1-} != hang ]] || past_first_graphs
 	mark
@@ -170,7 +170,7 @@ device_is_lost() {
 	cgroup=$(engine_cgroup)
 }
 
-# The next step's engine: on the GPU again.
+# The next step's engine runs on the GPU again.
 engine_anew() {
 	stop_engine
 	chaos_engine

@@ -29,10 +29,10 @@
 
 /* Offsets are known to tests/chaos/lib.sh. */
 struct page {
-	uint64_t armed;	      /* so many sites are still to fail */
-	uint64_t skip;	      /* sites to be met before the next failure */
+	uint64_t armed;	      /* number of sites that will fail */
+	uint64_t skip;	      /* sites to pass before the next failure */
 	uint64_t failed;      /* allocations that failed */
-	uint64_t seen;	      /* sites that were met */
+	uint64_t seen;	      /* sites that were passed */
 	uint64_t allocations; /* all calls */
 	uint64_t sync_us;     /* delay of fsync and fdatasync */
 	uint64_t write_us;    /* delay of pwrite */
@@ -40,7 +40,7 @@ struct page {
 	uint64_t round;	      /* in which a site counts once for skip; 0 to 255 */
 	uint64_t site[SITES_MAX];
 	uint8_t has_failed[SITES_MAX];
-	uint8_t met[SITES_MAX]; /* the last round in which it counted */
+	uint8_t met[SITES_MAX]; /* the last round in which the site counted */
 };
 
 _Static_assert(offsetof(struct page, wall_s) == 56, "tests/chaos/lib.sh writes at these offsets");
@@ -94,7 +94,7 @@ __attribute__((constructor)) static void preload_open(void)
 	close(fd);
 	if (mapped == MAP_FAILED)
 		return;
-	if (log) /* far from the numbers whose count the tests look at */
+	if (log) /* far from the descriptor numbers that the tests count */
 		fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	log_fd = log ? fcntl(fd, F_DUPFD_CLOEXEC, 200) : -1;
 	close(fd);
@@ -235,7 +235,7 @@ static void delay(uint64_t us)
 		;
 }
 
-/* The address is looked up at the first call: a symbol that libc lacks is no reason not to load. */
+/* The address is looked up at the first call: a symbol that libc lacks must not prevent loading. */
 #define NEXT(name)                                                                                 \
 	({                                                                                         \
 		static __typeof__(&name) next;                                                     \

@@ -27,7 +27,7 @@ if mkdir "$devices" 2>/dev/null; then
 	echo 'c 1:5 rwm' >"$devices/devices.deny"
 	of_service
 	check "a device rule of the cgroup is detected" only access.open '.causes[0].about == "/dev/kfd"'
-	check "it is distinguished from file permissions" found access.open failure '(.evidence | test("Operation not permitted, tried in its cgroup")) and (.fix | test("DeviceAllow=/dev/kfd"))'
+	check "a device rule is distinguished from file permissions" found access.open failure '(.evidence | test("Operation not permitted, tried in its cgroup")) and (.fix | test("DeviceAllow=/dev/kfd"))'
 	end_service
 	until_true 5 rmdir "$devices"
 	umount "$LAB_ROOT/sys/fs/cgroup/devices"
@@ -65,37 +65,37 @@ mi50
 rm -r "$LAB_ROOT/sys/class/kfd" "$LAB_ROOT/dev/kfd"
 service_runs "${radv[@]}" STANDIN_HIP=init
 with_engine
-check "no KFD" only driver.topology '.causes[0].backends == ["rocm"] and (.causes[0].evidence | test("no KFD: amdgpu was built"))'
+check "a kernel without KFD is a cause for ROCm only" only driver.topology '.causes[0].backends == ["rocm"] and (.causes[0].evidence | test("no KFD: amdgpu was built"))'
 mi50
 rm "$LAB_ROOT/dev/kfd"
 service_runs "${radv[@]}"
 of_service
-check "KFD without its device file" only nodes.present '.causes[0].about == "/dev/kfd"'
+check "KFD without its device file is a cause" only nodes.present '.causes[0].about == "/dev/kfd"'
 mi50
 rm "$LAB_ROOT/dev/kfd"
 : >"$LAB_ROOT/dev/kfd"
 of_service
-check "a regular file in place of the device file" only nodes.present '.causes[0].evidence | test("not a device file")'
+check "a regular file in place of the device file is a cause" only nodes.present '.causes[0].evidence | test("not a device file")'
 
 echo "== driver"
 empty_host
 gpu 0x1002 0x66a1
 service_runs
 of_service
-check "no driver" only driver.bound '.causes[0].backends == ["vulkan", "rocm"]'
+check "a GPU without a driver is a cause" only driver.bound '.causes[0].backends == ["vulkan", "rocm"]'
 check "the fix names the driver to load" found driver.bound failure '.fix | test("modprobe amdgpu")'
 ln -s ../../drivers/vfio-pci "$LAB_ROOT/sys/bus/pci/devices/$bdf/driver"
 of_service
-check "a GPU reserved for a virtual machine" only driver.bound '.causes[0].evidence | test("vfio-pci")'
+check "a GPU reserved for a virtual machine is a cause" only driver.bound '.causes[0].evidence | test("vfio-pci")'
 
 echo "== Vulkan's drivers"
 mi50
 service_runs "${radv[@]:0:2}" VK_DRIVER_FILES=/nonexistent/icd.json STANDIN_HIP=ok
 of_service
-check "a missing manifest" only config.icds '.causes[0].evidence == "none by VK_DRIVER_FILES" and .usable == ["rocm"]'
+check "a missing manifest is a cause" only config.icds '.causes[0].evidence == "none by VK_DRIVER_FILES" and .usable == ["rocm"]'
 service_runs "${radv[@]:0:2}" XDG_DATA_DIRS=/nonexistent XDG_CONFIG_DIRS=/nonexistent
 of_service
-check "no ICD in the loader's folders" only config.icds '.causes[0].evidence | test("none by the loader.s folders")'
+check "missing ICDs in the loader's folders are a cause" only config.icds '.causes[0].evidence | test("none by the loader.s folders")'
 check "the fix names the packages" found config.icds failure '.fix | test("mesa-vulkan-drivers")'
 mkdir -p "$LAB_ROOT/etc/vulkan/icd.d"
 put /etc/vulkan/icd.d/gone.json '{"file_format_version": "1.0.0", "ICD": {"library_path": "/usr/lib/gone.so", "api_version": "1.3.0"}}'
@@ -133,10 +133,10 @@ of_service
 check "an empty override makes ROCm's init fail" found config.override failure '.evidence | test("is not a version such as")'
 service_runs "${radv[@]}" HIP_VISIBLE_DEVICES=-1 STANDIN_HSA=zero
 with_engine
-check "a variable that hides the GPU" only config.visible '.causes[0].about == "HIP_VISIBLE_DEVICES"'
+check "a variable that hides the GPU is a cause" only config.visible '.causes[0].about == "HIP_VISIBLE_DEVICES"'
 service_runs "${radv[@]}" ROCR_VISIBLE_DEVICES=3
 of_service
-check "an index beyond the last GPU" only config.visible '.causes[0].about == "ROCR_VISIBLE_DEVICES"'
+check "an index beyond the last GPU is a cause" only config.visible '.causes[0].about == "ROCR_VISIBLE_DEVICES"'
 service_runs "${radv[@]}" ROCR_VISIBLE_DEVICES=0
 of_service
 check "the GPU's own index is valid" found config.visible ok
@@ -148,11 +148,11 @@ rocm() {
 	of_service --timeout 4
 	only runtime.rocm ".causes[0].evidence | test(\"$2\")"
 }
-check "init fails" rocm error 'hsa_init failed with 0x1000 .HSA_STATUS_ERROR. in stage init'
-check "init aborts" rocm abort 'killed by SIGABRT in stage init; its output: stand-in: assertion failed'
-check "init faults" rocm fault 'killed by SIGSEGV in stage init'
-check "init hangs" rocm hang 'hung, killed after .* in stage init'
-check "the runtime finds no device" rocm zero 'finds no GPU in stage count'
+check "a failing init of ROCm's runtime is a failure" rocm error 'hsa_init failed with 0x1000 .HSA_STATUS_ERROR. in stage init'
+check "an aborting init of ROCm's runtime is a failure" rocm abort 'killed by SIGABRT in stage init; its output: stand-in: assertion failed'
+check "a crashing init of ROCm's runtime is a failure" rocm fault 'killed by SIGSEGV in stage init'
+check "a hanging init of ROCm's runtime is a failure" rocm hang 'hung, killed after .* in stage init'
+check "a runtime without a device is a failure" rocm zero 'finds no GPU in stage count'
 check "the policy is Vulkan while ROCm's runtime fails" concludes 1 '.policy.backends == ["vulkan", "cpu"]'
 libraries=$here/half:$here/lib service_runs "${radv[@]}"
 of_service
@@ -166,7 +166,7 @@ libraries=$here/rt service_runs "${radv[@]}"
 of_service
 check "a probe that cannot start is no fault of the runtime" found runtime.rocm could-not-check \
 	'.evidence | test("not tried: exited with status 127; its output: .*cannot open shared object")'
-check "it proves nothing" concludes 5 '.kind == "unknown" and .usable == []'
+check "a probe that cannot start proves nothing" concludes 5 '.kind == "unknown" and .usable == []'
 
 echo "== two causes"
 mi50

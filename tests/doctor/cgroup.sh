@@ -23,8 +23,8 @@ if [[ $tree ]] && cgroup_made "davylamp-stranger-$$.service" 2>/dev/null; then
 	# As systemd delegates: user@1998.service, or a unit with User= and Delegate=.
 	chown "$uid" "$cgroup" "$cgroup"/cgroup.{procs,threads,subtree_control,freeze}
 	stranger() { setpriv --reuid=$uid --regid=$uid --clear-groups sh -c "echo $1 >$cgroup/cgroup.freeze"; }
-	check "the owner freezes the cgroup" stranger 1
-	check "all processes in it are frozen" until_true 10 frozen
+	check "the cgroup's owner can freeze it" stranger 1
+	check "all processes in the cgroup are frozen" until_true 10 frozen
 	members() { tr '\n' ' ' <"$cgroup/cgroup.procs"; }
 	{ while sleep 0.05; do [[ $(members) == "$service " ]] || { echo entered; break; }; done >"$work/entered"; } &
 	watcher=$!
@@ -32,15 +32,15 @@ if [[ $tree ]] && cgroup_made "davylamp-stranger-$$.service" 2>/dev/null; then
 	kill "$watcher" 2>/dev/null
 	wait "$watcher" 2>/dev/null
 	check "the doctor ends" test "$status" -lt 3
-	check "none of its processes entered the cgroup" test ! -s "$work/entered"
-	check "none of its children waits there" test "$(members)" = "$service "
+	check "no process of the doctor entered the frozen cgroup" test ! -s "$work/entered"
+	check "no child of the doctor waits in the frozen cgroup" test "$(members)" = "$service "
 	check "the frozen cgroup is a finding" found access.frozen failure '.evidence | test("davylamp-stranger.*is frozen: no process in it runs")'
-	check "the finding has its fix" found access.frozen failure '.fix | test("cgroup.freeze file that contains 1")'
+	check "the finding about the frozen cgroup has a fix" found access.frozen failure '.fix | test("cgroup.freeze file that contains 1")'
 	check "the files were tested outside of the cgroup" found access.open ok '.evidence | test("has opened it; it is")'
 	stranger 0
 	of_service
 	check "a thawed cgroup is not entered either" found nodes.container ok '.evidence | test("its cgroup is not controlled by root alone")'
-	check "it is no failure" found access.frozen ok
+	check "a thawed cgroup is not a failure" found access.frozen ok
 	cgroup_ended
 	service_runs "${radv[@]}"
 	cgroup_made "davylamp-doctor-$$.service"
@@ -49,8 +49,8 @@ if [[ $tree ]] && cgroup_made "davylamp-stranger-$$.service" 2>/dev/null; then
 	echo 1 >"$cgroup/cgroup.freeze"
 	until_true 10 frozen
 	of_service
-	check "a frozen one is not entered" found access.open ok '.evidence | test("has opened it; it is")'
-	check "it is reported as frozen" found access.frozen failure
+	check "a frozen cgroup of a unit is not entered" found access.open ok '.evidence | test("has opened it; it is")'
+	check "a frozen cgroup of a unit is reported" found access.frozen failure
 	cgroup_ended
 	umount "$LAB_ROOT$tree"
 else

@@ -11,8 +11,8 @@ check "Level Zero is probed on an Intel GPU, and hostile names are sanitized" fo
 check "Ollama drops an integrated GPU" found config.igpu failure '.fix | test("OLLAMA_IGPU_ENABLE=1")'
 service_runs "${radv[@]}" OLLAMA_IGPU_ENABLE=1 STANDIN_ZE=abort
 with_engine
-check "OLLAMA_IGPU_ENABLE keeps it" found config.igpu ok
-check "zeInit crashes: the policy is Vulkan" concludes 1 '(.causes | map(.check)) == ["runtime.levelzero"] and .policy.backends == ["vulkan", "cpu"]'
+check "OLLAMA_IGPU_ENABLE keeps an integrated GPU" found config.igpu ok
+check "a crash of zeInit selects Vulkan" concludes 1 '(.causes | map(.check)) == ["runtime.levelzero"] and .policy.backends == ["vulkan", "cpu"]'
 empty_host
 gpu 0x10de 0x2330 nvidia
 for n in ctl:255 -uvm:0 0:0; do mknod -m 666 "$LAB_ROOT/dev/nvidia${n%:*}" c 1 3; done
@@ -29,7 +29,7 @@ check "a missing symbol of NVML" found runtime.nvml failure '.evidence | test("n
 rm "$LAB_ROOT/dev/nvidia-uvm"
 service_runs
 of_service
-check "nvidia-uvm is missing" concludes 1 'any(.causes[]; .check == "nodes.present" and .about == "/dev/nvidia-uvm")'
+check "a missing nvidia-uvm is a cause" concludes 1 'any(.causes[]; .check == "nodes.present" and .about == "/dev/nvidia-uvm")'
 
 echo "== module parameters"
 mi50
@@ -46,33 +46,33 @@ at_pci power/control auto
 service_runs "${radv[@]}"
 of_service
 umount "$LAB_ROOT/proc/cmdline"
-check "a parameter that is not in effect" found driver.parameters warning '.about == "amdgpu.runpm" and (.evidence | test("sets .0., but the kernel has .-1."))'
-check "a parameter with a typing error" found driver.parameters warning '.about == "amdgpu.cwsr_enabel" and (.evidence | test("no parameter of this name"))'
+check "a parameter that is not in effect is reported" found driver.parameters warning '.about == "amdgpu.runpm" and (.evidence | test("sets .0., but the kernel has .-1."))'
+check "a parameter with a typing error is reported" found driver.parameters warning '.about == "amdgpu.cwsr_enabel" and (.evidence | test("no parameter of this name"))'
 check "a value truncated by the driver is accepted" found driver.parameters ok '.about == "amdgpu.lockup_timeout"'
 check "another notation of a number is accepted" found driver.parameters ok '.about == "amdgpu.vm_size"'
 check "a quoted value is accepted" found driver.parameters ok '.about == "amdgpu.gpu_recovery" and (.evidence | test("modprobe.d/gpu.conf"))'
 check "other modules and comments are ignored" bash -c "! grep -qE 'power_save|noretry' '$report'"
-check "a GPU without a display that may suspend" found driver.sleep warning '.fix | test("echo on > ")'
+check "a GPU without a display that may suspend is reported" found driver.sleep warning '.fix | test("echo on > ")'
 
 echo "== a batch against the lockup timeout"
 printf '[rule mine]\nif backend = vulkan\nif lockup_below = 3 s\nubatch = 64\n' >"$rules"
 of_service
-check "a long timeout: no rule has a smaller batch" found model.lockup ok '.evidence == "jobs are ended after 10000 ms, batch 512"'
+check "a long timeout needs no smaller batch" found model.lockup ok '.evidence == "jobs are ended after 10000 ms, batch 512"'
 put /sys/module/amdgpu/parameters/lockup_timeout 2000
 of_service
-check "a timeout of two seconds: the fix is the rule's batch" found model.lockup warning \
+check "a timeout of two seconds is fixed by the rule's batch" found model.lockup warning \
 	'(.evidence | test("after 2000 ms, batch 512: long prompts")) and (.fix | test("-ub 64.*amdgpu.lockup_timeout=10000"))'
 put /sys/module/amdgpu/parameters/lockup_timeout -1
 of_service
-check "no timeout" found model.lockup ok '.evidence == "jobs are never ended, batch 512"'
+check "a disabled timeout is valid" found model.lockup ok '.evidence == "jobs are never ended, batch 512"'
 rm "$rules"
 
 echo "== memory"
 of_service --model "$here/tiny.gguf"
-check "a model that fits" found model.memory ok
+check "a model that fits is valid" found model.memory ok
 at_pci mem_info_vram_total 1000000
 of_service --model "$here/tiny.gguf"
-check "a model that does not fit" found model.memory warning '.evidence | test("it does not fit")'
+check "a model that does not fit is reported" found model.memory warning '.evidence | test("it does not fit")'
 of_service --model "$here/service"
 check "an invalid model file could not be checked" found model.memory could-not-check
 
@@ -100,22 +100,22 @@ echo "== other engines"
 check "--engine finds a program in PATH by its name" found engine.discovery ok '.about == "Vulkan"'
 service_runs "${radv[@]}"
 of_service -- "$here/opt/lib/ollama/llama-server" --version
-check "a user's command that succeeds" found engine.discovery ok
+check "a user's command that succeeds is valid" found engine.discovery ok
 of_service -- "$here/no-such-engine" x
-check "a missing command" found engine.discovery failure '.evidence | test("cannot be run: No such file")'
+check "a missing command is reported" found engine.discovery failure '.evidence | test("cannot be run: No such file")'
 of_service -- "$here/davylamp-probe" confined
 check "the command runs without privileges in the sandbox" found engine.discovery ok
 
 echo "== users"
 end_service
 doctor --user ollama
-check "a user by name, with the groups of /etc/group" found access.service ok '.evidence | test("user ollama .1998., group 1998, further groups .*1109")'
-check "this user can open the device" found access.open ok
+check "a user by name has the groups of /etc/group" found access.service ok '.evidence | test("user ollama .1998., group 1998, further groups .*1109")'
+check "the user by name can open the device" found access.open ok
 doctor --user 1234:1235:7,$render
-check "a user by numbers" found access.service ok '.evidence | test("user 1234 .1234., group 1235, further groups 7 1109")'
-check "this user can open the device, too" found access.open ok '.about == "/dev/kfd"'
+check "a user by numbers has the given groups" found access.service ok '.evidence | test("user 1234 .1234., group 1235, further groups 7 1109")'
+check "the user by numbers can open the device" found access.open ok '.about == "/dev/kfd"'
 doctor --user 1234
-check "a user without the group cannot" found access.open failure '.about == "/dev/kfd"'
+check "a user without the group cannot open the device" found access.open failure '.about == "/dev/kfd"'
 # Without root the doctor tests only the caller.
 as=(--userspec=$uid:$uid --groups=$render)
 doctor --user ollama
@@ -127,18 +127,18 @@ check "runtimes of another user cannot be tested" found runtime.rocm could-not-c
 as=()
 doctor --user nobody-at-all
 check "an unknown user is refused" test "$status" == 2
-check "the message names the user" grep -q "no user 'nobody-at-all'" "$work/err"
+check "the message names the unknown user" grep -q "no user 'nobody-at-all'" "$work/err"
 doctor --pid 0
 check "an invalid pid is refused" test "$status" == 2
 
 echo "== no GPU"
 empty_host
 doctor --user ollama --engine "$here/opt/bin/ollama"
-check "a host without a GPU: exit status 4" concludes 4 '.kind == "no-gpu" and .causes == [] and .policy == null'
+check "a host without a GPU gives exit status 4" concludes 4 '.kind == "no-gpu" and .causes == [] and .policy == null'
 check "the conclusion says what could not be checked" concludes 4 '.text | test("this host has no GPU.*could not be checked")'
-check "a finding says so, too" found driver.gpu could-not-check
+check "a finding reports the missing GPU" found driver.gpu could-not-check
 doctor
-unnamed() { # whoever else uses this machine may have an engine running
+unnamed() { # other users of this machine may have an engine running
 	found access.service could-not-check '.fix | test("--unit UNIT")' || found access.service ok '.evidence | test("as in its process")'
 }
 check "root without a service gets a hint, or the only running engine" unnamed

@@ -18,7 +18,7 @@ build_host() {
 	chmod 755 "$to"
 	cp "$program" "$program-doctor" "$STAGE/usr/sbin/davylamp-probe" "$to/"
 	cp policies/backend.conf "$to/policies/"
-	# Only what the root has not: its engine wants its own ones.
+	# Only libraries that the root lacks: its engine needs its own ones.
 	ldd "$to"/davylamp{,-doctor,-probe} | awk '$3 ~ /^\// { print $3 }' | sort -u |
 		while read -r lib; do
 			[[ -e $LAB_ROOT/usr/lib/x86_64-linux-gnu/${lib##*/} ]] || cp -L "$lib" "$to/lib/"
@@ -100,7 +100,7 @@ mem_banks_count 1
 gfx_target_version ${1:-90006}
 location_id 1024
 domain 0"
-	mknod -m 660 "$LAB_ROOT/dev/kfd" c 1 5 # can be mapped, as KFD's
+	mknod -m 660 "$LAB_ROOT/dev/kfd" c 1 5 # can be mapped, like KFD's
 	chgrp $render "$LAB_ROOT/dev/kfd"
 }
 

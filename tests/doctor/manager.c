@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An engine that has a runner look for devices, as Ollama before 0.30: "manager fork|thread
- * LIBRARY" has a child, or a thread of that child, load ggml's backend, and tells of its death in
- * its own words.
+ * An engine whose runner searches for devices, like Ollama before 0.30: "manager fork|thread
+ * LIBRARY" has a child, or a thread of that child, load ggml's backend, and reports its death in
+ * Ollama's format.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stand-ins for vendors' runtimes, one library of each from this file (-DHSA, -DHIP, -DZE, -DNVML).
- * What they do is said by a variable of the service's environment: ok, zero, error, abort, fault,
- * hang; of HIP: at which stage it dies.
+ * A variable of the service's environment selects their behaviour: ok, zero, error, abort, fault,
+ * hang; for HIP: the stage at which it dies.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ static const char *override(const char *variable)
 	return value ? value : "ok";
 }
 
-/* What is no mere word of success; the number to be returned. */
+/* Handles every wish but success; returns the status. */
 static int misbehave(const char *what)
 {
 	if (!strcmp(what, "abort")) {

@@ -38,15 +38,15 @@ began=$SECONDS
 service_runs "${radv[@]}" STANDIN_HIP=hang
 with_engine --timeout 4
 check "a hang is killed" concludes 1 '.causes[0].evidence | test("it hung and was killed in stage init")'
-check "within its time limit" test $((SECONDS - began)) -lt 30
+check "the doctor ends within the time limit of a hang" test $((SECONDS - began)) -lt 30
 check "a message says what is waited for" grep -q 'doctor: waiting for the engine.s device discovery (ROCm), at most 4 s' "$work/err"
-check "no process is left" bash -c "! pgrep -u $uid -f 'llama-server --list-devices'"
+check "the doctor leaves no process after a hang" bash -c "! pgrep -u $uid -f 'llama-server --list-devices'"
 
 echo "== a running agent gets the report, and the next start uses it"
 fault ok
 start_agent "$STAGE/usr/sbin/davylamp" --mode enforce
-start_engine # one with that model is in its care
-check "an engine with this model serves" comes_up
+start_engine # an adopted engine with that model
+check "an engine with this model answers" comes_up
 mkdir -p "$LAB_ROOT$here/told"
 mount --bind "$work" "$LAB_ROOT$here/told"
 service_runs "${radv[@]}" STANDIN_HIP=init
@@ -100,13 +100,13 @@ check "policy explain shows the rule" bash -c "$(declare -f explain); here=$here
 cp "$rules" "$work/once"
 with_engine --apply
 check "a second --apply changes nothing" cmp "$work/once" "$rules"
-check "the message says so" grep -q 'already has this rule' "$work/err"
+check "the message reports that the rule exists" grep -q 'already has this rule' "$work/err"
 printf '[rule broken\n' >"$rules"
 with_engine --apply
 check "a file with errors is not changed" test "$(cat "$rules")" = '[rule broken'
-check "the exit status is 1" test "$status" == 1
+check "--apply of a file with errors exits with 1" test "$status" == 1
 rm "$rules"
 service_runs "${radv[@]}"
 of_service --apply
 check "without a policy nothing is written" test ! -e "$rules"
-check "the message says so" grep -q 'no policy follows' "$work/err"
+check "the message reports that no policy follows" grep -q 'no policy follows' "$work/err"

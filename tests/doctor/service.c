@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A service that does nothing but to be one: "service UID GID GROUP,GROUP PIDFILE
+ * A process that acts as a service: "service UID GID GROUP,GROUP PIDFILE
  * NAME=VALUE...", with that environment; for the root of the lab, which has no coreutils.
  */
 #include <grp.h>

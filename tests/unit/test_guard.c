@@ -201,7 +201,7 @@ static void a_killed_standby_is_replaced(void **state)
 	lab_end(pid);
 }
 
-static void a_stopped_guard_is_replaced_by_its_standby(void **state)
+static void the_lease_of_a_stopped_guard_ends_in_time(void **state)
 {
 	pid_t pid = lab_worker(0, NULL);
 	uint64_t begun;
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_end_of_the_socket_thaws),
 		cmocka_unit_test(a_killed_guard_is_answered_for_by_its_standby),
 		cmocka_unit_test(a_killed_standby_is_replaced),
-		cmocka_unit_test(a_stopped_guard_is_replaced_by_its_standby),
+		cmocka_unit_test(the_lease_of_a_stopped_guard_ends_in_time),
 		cmocka_unit_test(sigterm_thaws),
 	};
 

@@ -208,7 +208,7 @@ static void a_version_is_read_when_the_libraries_are_there(void **state)
 	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.9000, ggml 0.9.11, build "));
 }
 
-static void a_version_is_read_also_without_a_mapped_library(void **state)
+static void an_engine_without_a_library_has_an_empty_version(void **state)
 {
 	struct davy_tracked *t;
 
@@ -345,7 +345,7 @@ int main(void)
 						end_agent),
 		cmocka_unit_test_setup_teardown(a_version_is_read_when_the_libraries_are_there,
 						new_agent, end_agent),
-		cmocka_unit_test_setup_teardown(a_version_is_read_also_without_a_mapped_library,
+		cmocka_unit_test_setup_teardown(an_engine_without_a_library_has_an_empty_version,
 						new_agent, end_agent),
 		cmocka_unit_test_setup_teardown(a_tick_only_submits_and_no_process_is_lost,
 						new_agent, end_agent),
