@@ -53,7 +53,7 @@ static void fault_kill(void)
 		pause();
 }
 
-/* True: the call is to fail. FAULT_KILLED_WITHIN is the caller's, who is told by *ret_within. */
+/* True: the call must fail. With FAULT_KILLED_WITHIN the caller kills; *ret_within reports it. */
 static bool fault_here(bool needs_room, bool *ret_within)
 {
 	*ret_within = false;

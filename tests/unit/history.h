@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For tests of the core: a history told event by event, and the plans it gave. One history per
+ * For tests of the core: a history built event by event, and the plans it gave. One history per
  * test; static, because a test file runs one at a time.
  */
 #ifndef DAVY_TESTS_HISTORY_H
@@ -27,7 +27,7 @@ static struct davy_core core;
 static struct davy_plan kept[PLANS_KEPT];
 static size_t kept_count;
 static uint64_t now;
-static void (*listener)(const struct davy_event *ev); /* who else wants to know */
+static void (*listener)(const struct davy_event *ev); /* receives every event */
 
 static inline void begin_history(void)
 {
@@ -60,7 +60,7 @@ static inline void tell(const struct davy_event *ev)
 		kept[kept_count++] = plans[i];
 }
 
-/* How many plans there are, less the failures that are told beside them. */
+/* The number of plans, without the failures that are reported beside them. */
 static inline size_t count_told(void)
 {
 	size_t count = 0;

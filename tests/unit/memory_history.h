@@ -21,7 +21,7 @@
 typedef uint64_t (*usage)(uint64_t ms);
 
 static struct davy_ev_memory card; /* totals and flags; what is used is set by live() */
-static struct davy_ev_memory told; /* the last event */
+static struct davy_ev_memory told; /* the last event sent */
 static uint64_t sampled_ns, next_ns, asked_ns, lived_from;
 static usage vram_of, gtt_of, available_of, evicted_of;
 static uint32_t holder; /* owner of the memory; 0: no known clients */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests of thresholds of one driver, device or model: how these are told. */
+/* For tests of thresholds of one driver, device or model: sends such overrides. */
 #ifndef DAVY_TESTS_OVERRIDES_H
 #define DAVY_TESTS_OVERRIDES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The database of the test root's /state, by SQLite itself and not by our own code. */
+/* The database of the test root's /state, through SQLite and not through our own code. */
 #ifndef DAVY_TESTS_RAW_DB_H
 #define DAVY_TESTS_RAW_DB_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A history that is recorded as it is told, and replayed from its file: the plans must be the same,
- * byte for byte. With DAVYLAMP_RECORD=DIR the traces stay there, for tests/replay; those whose name
- * has "-benign" in it with a label that says so.
+ * A history that is recorded while it is built, and replayed from its file: the plans are equal,
+ * byte for byte. With DAVYLAMP_RECORD=DIR the traces stay there, for tests/replay; those with
+ * "-benign" in their name get a label that marks them so.
  */
 #ifndef DAVY_TESTS_RECORD_H
 #define DAVY_TESTS_RECORD_H
@@ -43,7 +43,7 @@ static inline void begin_recording(const char *name)
 		set(davy_config_rows[i].name, davy_config_rows[i].value);
 }
 
-/* For histories whose beginning is shared: recorded when "record_as" was set before. */
+/* For histories with a shared beginning: recorded when "record_as" was set before. */
 static inline void begin_recorded(void)
 {
 	if (record_as)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A root of its own for a test of what is read from /proc and /sys: davy_root_set() points at it.
+ * A separate root for tests that read /proc and /sys: davy_root_set() points at it.
  */
 #ifndef TESTS_UNIT_ROOT_H
 #define TESTS_UNIT_ROOT_H

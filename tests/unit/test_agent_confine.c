@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an agent that has given up its rights can do no more, and what it still can. */
+/* What an agent can and cannot do after it has given up its rights. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Paths of cgroups as systemd and the container runtimes make them. */
+/* Paths of cgroups in the formats of systemd and the container runtimes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one helper that starts children: what they get, what they do not get, and how they end. */
+/* The function that starts children: what they inherit, what they do not inherit, and their end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On which backend a command is started and why: the launcher's decision table, row by row, over
- * the shipped rules; then each thing that may stand against a backend, and who beats it.
+ * The backend on which a command is started, and its reason: the launcher's table, row by row, over
+ * the shipped rules; then each reason against a backend, and its precedence.
  */
 #include "policy.h"
 
@@ -28,7 +28,7 @@ static int load(void **state)
 	return 0;
 }
 
-/* An Iris Xe with llama-server, of which nothing but the model is told. */
+/* An Iris Xe with llama-server; only the model is given. */
 static struct davy_choice_question asking(const char *model)
 {
 	struct davy_choice_question q = {
@@ -95,7 +95,7 @@ static bool sets(const char *name, const char *value)
 	return v && !strcmp(v->text, value);
 }
 
-/* The launcher's table: a problematic model is for the CPU unless somebody insists. */
+/* The launcher's table: a problematic model runs on the CPU unless a backend is forced. */
 static const struct {
 	const char *model;
 	enum davy_engine engine;
@@ -228,7 +228,7 @@ static void a_breaker_selects_the_next_backend_and_only_warns_if_forced(void **s
 	davy_choose(&q, &choice);
 	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
 	assert_non_null(node(DAVY_STEP_BREAKER, DAVY_MARK_WARN));
-	q.want = DAVY_WANT_COMMAND; /* nobody insisted: the command is just so */
+	q.want = DAVY_WANT_COMMAND; /* the command has it, but no backend is forced */
 	davy_choose(&q, &choice);
 	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
 	q.want = DAVY_WANT_AUTO;
@@ -237,7 +237,7 @@ static void a_breaker_selects_the_next_backend_and_only_warns_if_forced(void **s
 	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
 }
 
-/* Debian's llama-server has Vulkan alone: it took it whatever CUDA's breaker said (an H100). */
+/* Debian's llama-server has only Vulkan: it selected it despite CUDA's breaker (an H100). */
 static void an_engine_is_judged_by_the_backends_that_it_has(void **state)
 {
 	struct davy_choice_question q = on_nvidia("qwen3.gguf");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threshold files of people: what is taken, and what is said of a wrong line. */
+/* Threshold files of the operator: accepted values, and the message for a wrong line. */
 #include "history.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was foreseen, over all starts: as it was, or not at all. */
+/* Counters of predictions over all starts: stored completely, or not at all. */
 #include "history.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What acts leave in force, and how it is taken back: one action in a clean period. */
+/* Effects of acts that stay in force, and their undo: one action per clean period. */
 #include "able.h"
 #include "jobs.h"
 
@@ -119,7 +119,7 @@ static void an_undo_needs_admission_like_any_act(void **state)
 	tell(&ev);
 	rest(CLEAN + 60 * S);
 	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->refusal, DAVY_REFUSED_PINNED);
-	assert_int_equal(undo_count(), 1); /* told once */
+	assert_int_equal(undo_count(), 1); /* reported once */
 	set("agent.mode", DAVY_MODE_ADVISE);
 	able(1, 51, DAVY_CAN_SHRINK);
 	rest(60 * S);
@@ -253,7 +253,7 @@ static void left_effects_that_are_impossible_are_invalid(void **state)
 	ev.restored.action = DAVY_ACTION_SHRINK;
 	assert_true(davy_event_valid(&ev));
 	ev.restored.workload = 7;
-	tell(&ev); /* of nobody */
+	tell(&ev); /* of an unknown process */
 	assert_int_equal(first_workload()->effect_count, 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files that were made to do harm: sparse, with many tables, with tables that lie. */
+/* Malicious ELF files: sparse, with many tables, with false offsets and sizes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

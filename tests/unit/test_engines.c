@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Command lines, titles and environments of every engine, and such that only look like one. */
+/* Command lines, titles and environments of every engine, and of programs that look similar. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The versions an engine runs with: of driver and firmware as sysfs and debugfs have them, of the
- * engine by what its linker wrote; their one number, and what the ledger makes of a new one.
+ * Versions in the environment of an engine: driver and firmware from sysfs and debugfs, the engine
+ * from its linker's build id; their common number, and its effect on the ledger.
  */
 #include <stdarg.h>
 #include <stddef.h>

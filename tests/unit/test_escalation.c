@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which action is taken against a hazard, on whom, how much of it, and what comes after it. */
+/* Which action follows a hazard, its target, its size, and the action after it. */
 #include "able.h"
 #include "jobs.h"
 
@@ -113,7 +113,7 @@ static void a_pause_that_fails_holds_nothing_up(void **state)
 	begin_able(NULL, ALL_CAN);
 	stalls(50, 1);
 	goes(DAVY_ACTION_PAUSE);
-	for (int i = 0; i < 60; i++) { /* nobody answers */
+	for (int i = 0; i < 60; i++) { /* no approval comes */
 		stalls(50, 1);
 		pass(100 * MS);
 	}
@@ -601,7 +601,7 @@ static void quarantine_after_many_openings(void **state)
 	assert_replays();
 }
 
-/* A card whose VRAM the host has room for, or not; "flags" as davy_ev_memory has them. */
+/* A card whose VRAM the host can hold, or not; "flags" as in davy_ev_memory. */
 static void memory(uint64_t vram_used, uint64_t available, uint32_t flags)
 {
 	struct davy_event ev = event(DAVY_EV_MEMORY, 0);
@@ -654,7 +654,7 @@ static void a_host_without_memory_stops_the_largest_owner(void **state)
 	assert_int_equal(goes(DAVY_ACTION_STOP)->passed_action, DAVY_ACTION_RESTART);
 	act(last_act()->id, DAVY_ACT_SERVING, 0, 0);
 	rest(3600 * S);
-	assert_int_equal(act_count(), 2); /* whoever wants it starts it */
+	assert_int_equal(act_count(), 2); /* clients may start it again */
 	assert_replays();
 }
 
@@ -675,7 +675,7 @@ static void a_process_that_stops_other_queues_is_throttled(void **state)
 	(void)state;
 	begin_able("ladder-queues", ALL_CAN);
 	sized_process(60, 0, DAVY_BACKEND_ROCM, 512);
-	queues_evicted(50, 4); /* nobody is seen to want the memory: 50 suffers */
+	queues_evicted(50, 4); /* no process needs the memory: 50 is affected */
 	assert_int_equal(act_count(), 0);
 	pass(20 * S);
 	evicts(50, 60, 30 * MIB);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * exhaustion: leaks and growing caches are foreseen, loads, saw teeth and full heaps are not taken
- * for them. Sampled as the agent does, so that the lead is the one it would have.
+ * exhaustion: leaks and growing caches are predicted; loads, saw teeth and full heaps are not taken
+ * for them. Sampled like the agent does, so that the lead time is realistic.
  */
 #include "memory_history.h"
 

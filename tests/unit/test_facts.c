@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel facts on their way to events: the catalogue, counts told once, hostile records. */
+/* Kernel facts as events: the catalogue, counts reported once, hostile records. */
 #include "history.h"
 
 #include <errno.h>
@@ -134,7 +134,7 @@ static void a_hot_count_is_reported_once_in_any_order(void **state)
 	assert_int_equal(said[0].fault.client_id, 0x1b);
 	assert_int_equal(said[0].fault.src_id, 0);
 	assert_int_equal(said[0].fault.flags, DAVY_FAULT_ADDR_KNOWN);
-	w.pasid = 32770; /* somebody else's count is another */
+	w.pasid = 32770; /* another PASID has a separate count */
 	w.count = 2;
 	read_record(*state, &w);
 	assert_int_equal(said[3].fault.fresh, 2);
@@ -196,7 +196,7 @@ static void verdicts_are_unambiguous_and_fit_the_map(void **state)
 	assert_string_equal(davy_ioctl_name("amdgpu", 0xff), "");
 }
 
-/* Nothing is loaded: every step is off and says what is lost by it. */
+/* Nothing is loaded: every step is off and names what is lost. */
 static void a_ladder_without_sources_lists_what_is_not_seen(void **state)
 {
 	const struct davy_ladder_other smi = { "kfd_smi", "/dev/kfd", "not open", false, 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tables of the events' fields: each names bytes of its own event, and its limits are kept. */
+/* The tables of the events' fields: each names bytes of its own event, and its limits hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -174,7 +174,7 @@ static void a_field_beyond_its_limit_is_refused(void **state)
 		struct davy_event ev = least_event(kind);
 
 		if (shape->valid)
-			continue; /* what limits cannot say has tests of its own */
+			continue; /* rules beyond limits have separate tests */
 		assert_true(davy_event_valid(&ev));
 		for (size_t i = 0; i < shape->field_count; i++)
 			for (size_t j = 0; j <= shape->fields[i].more; j++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Failures, the signs before them, and what is counted. */
+/* Failures, the signs before them, and their counters. */
 #include "history.h"
 
 #include <errno.h>
@@ -500,7 +500,7 @@ static void lines_count_by_their_role(void **state)
 	says(DAVY_LOG_PAGE_FAULT, GPU, 60);
 	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "page_fault");
 	now += 100 * S;
-	says(DAVY_LOG_XID, GPU, 60); /* of no class */
+	says(DAVY_LOG_XID, GPU, 60); /* without a failure class */
 	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "other");
 	now += 100 * S;
 	says(DAVY_LOG_PANIC, "", 0);

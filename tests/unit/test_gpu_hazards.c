@@ -381,7 +381,7 @@ static void evictions_of_a_busy_model_count(void **state)
 	}
 }
 
-/* A model whose jobs end is not idle, however short they are. */
+/* A model with finished jobs is not idle, however short they are. */
 static void a_model_with_finished_jobs_is_not_idle(void **state)
 {
 	struct davy_event ev = event(DAVY_EV_JOB_TIMES, 61);

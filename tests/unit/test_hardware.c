@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hardware and driver_warning: what the kernel's log and the kernel programs say, each by one. */
+/* hardware and driver_warning: reports of the kernel's log and the kernel programs, one by one. */
 #include "record.h"
 
-/* As the reader of the log gives a line of this kind. */
+/* The same as the log's reader returns for a line of this kind. */
 static struct davy_event line(uint16_t kind)
 {
 	const struct davy_log_meaning *m = davy_log_meaning(kind);
@@ -155,7 +155,7 @@ static void an_error_reported_twice_is_one_alarm(void **state)
 	assert_replays();
 }
 
-/* A link that corrects itself now and then, and a program that makes mistakes of its own. */
+/* A link that corrects itself sometimes, and a program with its own errors. */
 static void errors_of_programs_are_only_recorded(void **state)
 {
 	static const uint32_t own[] = { 43, 45 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's memory as /proc has it, and how often a device is looked at that lives on it. */
+/* The host's memory from /proc, and the sampling interval of a device that uses it. */
 #include "history.h"
 #include "root.h"
 

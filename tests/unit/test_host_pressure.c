@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host_pressure: memory of the host that a device lives on, or would need at a suspend. */
+/* host_pressure: memory of the host that a device uses, or would need at a suspend. */
 #include "memory_history.h"
 
 #define PID 50

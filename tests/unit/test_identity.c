@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes of a /proc and /sys of our own: containers, devices, blobs, hostile names. */
+/* Processes in a test /proc and /sys: containers, devices, blobs, hostile names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

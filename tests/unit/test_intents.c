@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The log of intents: what was begun is found again, whoever was killed and whatever became of the
- * disk; and what is in the file is not believed.
+ * The log of intents: a started act is found again after a killed process or a disk error,
+ * and the content of the file is validated.
  */
 #include <errno.h>
 #include <sched.h>
@@ -115,7 +115,7 @@ static void a_found_intent_can_be_closed_at_once(void **state)
 		assert_true(davy_intent_begin(db, &cap) > 0);
 	}
 	f.last = a_cap(1);
-	assert_int_equal(davy_intent_begin(db, &f.last), -EUSERS); /* what nobody closes */
+	assert_int_equal(davy_intent_begin(db, &f.last), -EUSERS); /* which is never closed */
 	assert_int_equal(davy_intents_each_open(db, on_found, &f), DAVY_INTENTS_OPEN);
 	assert_int_equal(open_count(), 0);
 }
@@ -380,7 +380,7 @@ static void work_until_killed(int fd)
 	}
 }
 
-/* How many it had told to have begun: "most", and what it does in "us" microseconds more. */
+/* Number of intents reported as begun: "most", and how many it begins in "us" microseconds more. */
 static size_t kill_after(size_t most, unsigned int us)
 {
 	int pipe_fds[2], status;

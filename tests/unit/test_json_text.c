@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text of JSON is whole or none, whichever allocation fails. */
+/* JSON text is complete or missing, for a failure of any allocation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

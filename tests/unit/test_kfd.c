@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KFD: its SMI events in the words of every kernel, whatever a process calls itself; descriptors
- * and the child that opens them; topology and processes from trees made for the purpose.
+ * KFD: its SMI events in the format of every kernel, with any process name; descriptors
+ * and the child that opens them; topology and processes from test trees.
  */
 #include "history.h"
 #include "root.h"
@@ -312,7 +312,7 @@ static void an_endless_line_costs_no_other_line(void **state)
 	assert_int_equal(h.count, 2);
 }
 
-/* Whoever faults chooses the text that follows its number. */
+/* The faulting process chooses the text that follows its number. */
 static void nobodys_name_is_another_event(void **state)
 {
 	static const char *const names[] = {
@@ -617,7 +617,7 @@ static void a_process_has_a_row_for_each_gpu(void **state)
 	PUT(PROC "4711/counters_4321/page_out", "5\n");
 	PUT(PROC "4711/queues/0/gpuid", "4321");
 	PUT(PROC "4711/queues/1/gpuid", "4321");
-	PUT(PROC "4711/queues/2/gpuid", "99"); /* a GPU without a file of its own */
+	PUT(PROC "4711/queues/2/gpuid", "99"); /* a GPU without a file */
 	assert_int_equal(davy_kfd_use_pids(pids, 8), 1);
 	assert_int_equal(pids[0], 4711);
 	assert_int_equal(davy_kfd_use_read(4711, list, 8), 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* restore_hog and queue_thrash: what KFD does with a process's queues and memory. */
+/* restore_hog and queue_thrash: KFD's evictions of a process's queues and memory. */
 #include "record.h"
 
 #include "report/plan_text.h"

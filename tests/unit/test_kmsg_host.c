@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel log about the host: its processes of any name, its memory, its IOMMU. */
+/* Kernel log lines about the host: processes with any name, memory, IOMMU. */
 #include "kmsg_log.h"
 
 #include <stdio.h>

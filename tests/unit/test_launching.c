@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an engine is told before it starts: variables for a backend and a device, the devices of a
- * host as each backend counts them, words fit for a shell, and a limit of memory.
+ * The settings of an engine before its start: variables for a backend and a device, the host's
+ * devices with each backend's numbers, words quoted for a shell, and a limit of memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an operator does to the agent's own rules: what is forgotten of a model is gone from them,
- * too, and a running agent goes by them at once.
+ * An operator's changes of the agent's own rules: a forgotten model's rules are removed,
+ * and a running agent applies the change at once.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,7 +191,7 @@ static int new_agent(void **state)
 	int fd[2], err = new_dir(state);
 
 	memset(&agent, 0, sizeof(agent));
-	agent.terminal = true; /* what it says is kept, not printed */
+	agent.terminal = true; /* its messages are kept, not printed */
 	snprintf(data, sizeof(data), "%s/data", root);
 	snprintf(config, sizeof(config), "%s/config", root);
 	agent.options.state_dir = state_dir;
@@ -249,7 +249,7 @@ static void the_agent_goes_by_the_changed_layer_at_once(void **state)
 	davy_policy_rules_open(&agent);
 	assert_string_equal(rules_in_force(), "tuned-a of-none ");
 	assert_int_equal(davy_generated_text(5, B_HERE, &text), 0);
-	/* People's file is being written just now: their rules stay as they were read. */
+	/* The operator's file is being written: the rules that were read stay in force. */
 	PUT("/config/" DAVY_POLICY_NAME, "[rule mine]\nubatch = many\n");
 	assert_int_equal(ask(json_pack("{s:s, s:s}", "op", "policy_import", "text", text), NULL),
 			 2);

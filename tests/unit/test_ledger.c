@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ledger and the database it is in: sums that are right whoever writes beside it and whoever is
- * killed, rows that count by their environment, older files brought up to date.
+ * The ledger and its database: correct sums with several writers and after a kill,
+ * rows that count by their environment, migration of older files.
  */
 #include <errno.h>
 #include <sched.h>
@@ -423,7 +423,7 @@ static void a_corrupt_database_is_reported(void **state)
 	assert_int_equal(davy_ledger_note(db, &key, &(struct davy_ledger_entry){ 0 }), -EBADMSG);
 }
 
-/* Who still has one open that was put aside would write where nobody looks. */
+/* A writer with an open database that was put aside would write to the wrong file. */
 static void users_of_a_database_learn_that_it_was_put_aside(void **state)
 {
 	struct davy_ledger_key key = a_key(512);
@@ -494,7 +494,7 @@ static _Noreturn void note_until_killed(int fd)
 			_exit(2);
 }
 
-/* How many notes it had told to have made. */
+/* Number of notes reported as made. */
 static uint64_t kill_after(unsigned int us)
 {
 	int pipe_fds[2], status;
@@ -536,7 +536,7 @@ static void killed_at_any_instant_it_knows_all_that_was_noted(void **state)
 			now = f.row[0].entry.survived_s;
 			assert_int_equal(f.row[0].entry.faults[DAVY_CLASS_HANG], now);
 		}
-		/* Those told, and the one at which it was killed. */
+		/* The reported notes, and the one during which it was killed. */
 		assert_in_range(now - before, told, told + 1);
 		before = now;
 		busy_count += told > 10;
@@ -547,7 +547,7 @@ static void killed_at_any_instant_it_knows_all_that_was_noted(void **state)
 
 #define CANNOT 77
 
-/* Fills a disk of its own with notes: the one refused is not counted, those before it are. */
+/* Fills a separate disk with notes: the refused one is not counted, the earlier ones are. */
 static int fill_the_disk(const char *where)
 {
 	struct davy_ledger_key key = a_key(0);
@@ -674,7 +674,7 @@ static void other_users_cannot_read_the_database(void **state)
 	assert_closed_to_others();
 }
 
-/* People read what is learned: the folder is open under the agent's umask, too. */
+/* Users read what is learned: the folder is readable under the agent's umask, too. */
 static void the_state_directory_is_open_to_readers(void **state)
 {
 	char path[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who gets a place at the agent's sockets, and that there is one agent. As root the clients of
- * others are those of real users: the kernel tells the agent who connects.
+ * Places at the agent's sockets, and the rule of one agent. As root the clients of
+ * other users are real: the kernel tells the agent who connects.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static struct davy_agent *make_agent(void)
 						  .socket_path = socket_path };
 	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;
 	a->hooks = &davy_agent_hooks;
-	a->terminal = true; /* what it says is kept, not printed */
+	a->terminal = true; /* its messages are kept, not printed */
 	davy_core_init(&a->core);
 	assert_true(sd_event_new(&a->loop) >= 0);
 	return a;
@@ -347,7 +347,7 @@ static void a_lock_names_its_holder_and_ends_with_it(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	fd = davy_lock_take(path, &told); /* its child lives */
+	fd = davy_lock_take(path, &told); /* the lock's child runs */
 	assert_true(fd >= 0);
 	close(fd);
 	close(hold);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lockup timeouts: modules' own descriptions, word for word as modinfo prints them, values as the
- * drivers take them, and sysfs as i915, xe and amdgpu have it.
+ * drivers parse them, and sysfs of i915, xe and amdgpu.
  */
 #include "history.h"
 #include "root.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose turn it is to be looked at, and what of a reader's answer is believed. */
+/* The order of reader jobs, and the checks of a reader's answer. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

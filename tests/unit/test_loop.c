@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's loop and the children that hold copies of what it watches: epoll forgets a
- * descriptor by itself only when the last copy is closed, and sd-event aborts when epoll names a
+ * The agent's loop and children with copies of watched descriptors: epoll removes a
+ * descriptor only when the last copy is closed, and sd-event aborts when epoll returns a
  * source that is freed ("Code should not be reached at sd-event.c, process_epoll()").
  */
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static int new_agent(void **state)
 		return -1;
 	snprintf(dir, sizeof(dir), "%s/state", root);
 	agent.hooks = &davy_agent_hooks;
-	agent.terminal = true; /* what it says is kept, not printed */
+	agent.terminal = true; /* its messages are kept, not printed */
 	agent.options.state_dir = dir;
 	davy_core_init(&agent.core);
 	return sd_event_new(&agent.loop) < 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hazards of memory and hardware ask for thresholds of their driver, device and model. */
+/* The hazards of memory and hardware use the thresholds of their driver, device and model. */
 #include "memory_history.h"
 #include "overrides.h"
 
@@ -18,7 +18,7 @@ static const struct {
 #define NOT_THEM "someone-else"
 
 static uint64_t held, rate, gtt_held;
-static const char *name; /* for whom the key is set */
+static const char *name; /* the subject of the key */
 static enum davy_scope scope;
 
 static uint64_t growing(uint64_t ms)
@@ -79,7 +79,7 @@ static void exhaustion_has_its_levels(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->threshold, 100 * S);
 }
 
-/* 45 s left, at a rate that is a load's unless it is said that loads are faster here. */
+/* 45 s left, at the rate of a load unless the threshold for loads is higher here. */
 static bool a_fast_growth(const char *key, int64_t value)
 {
 	begin(key, value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Months with one thing wrong, of several seeds: what must hold of the tuner in all of them. */
+/* Simulated months with one fault, with several seeds: invariants of the tuner in all of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

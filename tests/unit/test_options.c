@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options by their table, and numbers of whole texts. */
+/* Options parsed by their table, and numbers parsed from complete texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

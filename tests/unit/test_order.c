@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Acts that an operator wants: what they need, and what they become. */
+/* Acts that an operator orders: their requirements and their plans. */
 #include "able.h"
 
 #include "report/event_text.h"
@@ -231,7 +231,7 @@ static void an_undo_needs_something_to_undo(void **state)
 	assert_int_equal(order(DAVY_ACTION_UNDO)->refusal, DAVY_REFUSED_UNABLE);
 	act(order(DAVY_ACTION_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
 	act(order(DAVY_ACTION_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
-	rest(3600 * S); /* nobody but the operator takes it back */
+	rest(3600 * S); /* only the operator undoes it */
 	assert_int_equal(count_of_action(DAVY_ACTION_UNDO, DAVY_HZ_NONE), 1);
 	plan = order(DAVY_ACTION_UNDO);
 	assert_int_equal(plan->undone, DAVY_ACTION_SHRINK);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is generated for others, and the list of units, with a fault at each change (tries.h). */
+/* Generated files and the list of units, with a fault at each change (tries.h). */
 #include "tries.h"
 
 #include "output/output.h"
 
-/* What is generated for others. */
+/* Generated files. */
 static char *output_old, *output_new;
 
 static int generate(const char *where, uint32_t version, const char *body)

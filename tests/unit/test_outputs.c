@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the rules say as configuration of engines: values, and names that are meant to break out. */
+/* Rules as configuration of engines: values, and names that try to break out of the format. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>

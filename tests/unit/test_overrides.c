@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Thresholds of one driver, device or model: which one holds, and that the hazards ask for it. */
+/* Thresholds of one driver, device or model: their precedence, and their use by the hazards. */
 #include "jobs.h"
 #include "overrides.h"
 #include "signs.h"
 
-/* The level that a job gets which has used "permille" of its ring's 2 s. */
+/* The level of a job that has used "permille" of its ring's 2 s. */
 static uint32_t stall_level(const char *dev, uint32_t pid, uint64_t permille)
 {
 	static uint64_t seqno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How often the agent ticks: seldom at rest, and as often as ever from the first sign on. */
+/* The agent's tick rate: low at rest, and full from the first sign on. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

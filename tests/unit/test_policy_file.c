@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of the backend policy: what is taken, what is said of a wrong line, what is written. */
+/* Files of the backend policy: accepted rules, the message for a wrong line, written rules. */
 #include "policy.h"
 
 #include <errno.h>

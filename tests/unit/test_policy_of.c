@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the agent tells of a running engine's policy: every value with where it is from, and what it
- * really runs with.
+ * The agent's report of a running engine's policy: every value with its origin, and the
+ * engine's real values.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static int new_agent(void **state)
 		return -1;
 	davy_root_set("");
 	memset(&agent, 0, sizeof(agent));
-	agent.terminal = true; /* what it says is kept, not printed */
+	agent.terminal = true; /* its messages are kept, not printed */
 	for (size_t i = 0; i < 3; i++)
 		snprintf(dirs[i], sizeof(dirs[i]), "%s/%s", root, names[i]);
 	agent.options = (struct davy_agent_options){
@@ -261,7 +261,7 @@ static void values_beyond_the_bounds_are_counted(void **state)
 			"[rule r%d]\nenvironment V%d = 1\nargument -a%d = 1\nbecause = "
 			"%0*d\nsource = %0*d\n",
 			i, i, i, 170, 0, 170, 0);
-	memset(evidence, 'e', sizeof(evidence) - 1); /* told with each value */
+	memset(evidence, 'e', sizeof(evidence) - 1); /* printed with each value */
 	add_version(text, evidence);
 	davy_policy_rules_open(&agent);
 	run_engine(700);

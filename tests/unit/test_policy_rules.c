@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the layers of the backend policy say together, about whom, and who beats whom. */
+/* The combination of the layers of the backend policy: matching subjects and precedence. */
 #include "policy.h"
 
 #include <errno.h>
@@ -200,7 +200,7 @@ static void a_value_knows_where_it_comes_from(void **state)
 
 #define SAID "because = b\nsource = s\ndate = 2026-01-02\n"
 
-/* What each layer says of ubatch; the last one is what counts. */
+/* The ubatch of each layer; the last one counts. */
 static const struct {
 	const char *shipped;
 	const char *people;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the shipped policies/backend.conf says: a row for each rule of the reports that this began
- * with (a host, an engine, a model: these backends and settings), and for the look-alikes of each.
+ * The shipped policies/backend.conf: a row for each rule and its report (host, engine, model:
+ * these backends and settings), and for the look-alikes of each.
  */
 #include "policy.h"
 
@@ -50,7 +50,7 @@ static const struct host
 #define CUDA   DAVY_BACKEND_CUDA
 
 /*
- * "set" is the whole of what is said: backends in their order, then each setting, then each
+ * "set" is the complete result: backends in their order, then each setting, then each
  * variable and argument in the order of the file. A '!' before the backend: it is forced. A '?'
  * before the model: it is not known here, a '!': it is.
  */
@@ -108,7 +108,7 @@ static const struct row rows[] = {
 	{ &intel_uhd630, LLAMA, "gpt-oss-20b-mxfp4.gguf", VULKAN, 0, false, "cpu; (warns)" },
 	{ &intel_irisxe, DAVY_ENGINE_OLLAMA_RUNNER, "gpt-oss:20b", VULKAN, 0, false,
 	  "cpu; OLLAMA_LLM_LIBRARY=cpu (warns)" },
-	/* Who insists on Vulkan gets it, its safe set and a warning; on the CPU, that. */
+	/* A forced Vulkan gets its safe settings and a warning; a forced CPU gets the CPU. */
 	{ &intel_arc_igpu, OLLAMA, "gpt-oss:20b", VULKAN, 0, true,
 	  "!cpu;" VK_SAFE VK_OLLAMA " OLLAMA_IGPU_ENABLE=1 (warns)" },
 	{ &intel_arc_igpu, OLLAMA, "gpt-oss:20b", CPU, 0, true,
@@ -263,7 +263,7 @@ static void each_rule_has_a_row(void **state)
 	}
 }
 
-/* The others would be read by nobody, or do harm; see the rules that have their successors. */
+/* Other combinations are unused or harmful; see the rules with their successors. */
 static void no_name_is_written_that_no_engine_reads(void **state)
 {
 	static const char *const known[] = { "OLLAMA_LLM_LIBRARY", "OLLAMA_VULKAN",

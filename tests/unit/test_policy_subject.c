@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What follows of a device from what sysfs and KFD tell: whom the backend policy is asked about. */
+/* Properties of a device from sysfs and KFD: the subject of the backend policy. */
 #include "policy.h"
 #include "root.h"
 

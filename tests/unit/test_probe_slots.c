@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who has uprobes when many want them: promises, and random users that try to break them. */
+/* The distribution of uprobes among users: guarantees, and random users that try to break them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static int empty(void **state)
 	return 0;
 }
 
-/* As a user who has waited long enough. */
+/* Like a user who has waited long enough. */
 static int claim(uint32_t pid, uint32_t uid, uint32_t workload, uint64_t ino)
 {
 	const struct davy_probe_owner owner = { pid, uid, workload };
@@ -195,7 +195,7 @@ static void a_failed_attachment_takes_no_slot(void **state)
 	assert_false(davy_probe_slots_holds(&slots, 1, 0));
 }
 
-/* A model beside it: what each process has claimed and not been said to have lost. */
+/* A model beside it: what each process has claimed and has not reported as lost. */
 static void no_site_is_there_twice(void)
 {
 	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)

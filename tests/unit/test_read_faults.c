@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the agent keeps, with a fault at each read: an open, a read or an allocation that fails says
+ * Stored state with a fault at each read: a failed open, read or allocation says
  * nothing about the content of a file, so that no loader may call the file bad (the agent puts bad
  * files aside for good).
  */
@@ -151,7 +151,7 @@ static int open_database(void)
 	return err;
 }
 
-/* One that was killed: its write-ahead log holds what the file itself has not. */
+/* One whose writer was killed: its write-ahead log has what the file lacks. */
 static int open_killed(void)
 {
 	char from[256], to[256];

@@ -19,7 +19,7 @@
 #include "sensors/proc/elf_site.h"
 #include "sensors/proc/process_info.h"
 
-/* Some tests read the real system: each says which root it means. */
+/* Some tests read the real system: each sets its root. */
 static int make_bare_root(void **state)
 {
 	int err = make_root(state);

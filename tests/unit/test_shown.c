@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A model's name is escaped once, where it is taken from the command line, and not at output
- * again.
+ * A model's name is escaped once, when it is read from the command line, and not again at
+ * output.
  */
 #include <stdarg.h>
 #include <stddef.h>

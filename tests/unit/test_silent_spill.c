@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* silent_spill: what goes to GTT because VRAM is full, and what only looks so. */
+/* silent_spill: memory in GTT because VRAM is full, and look-alikes. */
 #include "memory_history.h"
 
 #define VRAM (20460 * MB) /* an RX 7900 XT */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Traces and the learned policy: what is written is read back, what is torn is told. */
+/* Traces and the learned policy: written data reads back, torn data is reported. */
 #include "history.h"
 
 #include <errno.h>
@@ -189,7 +189,7 @@ static size_t write_long_trace(char *whole, size_t max)
 	return size;
 }
 
-/* What davy_trace_next said last; *ret_count: how many came that are as they were written. */
+/* The last result of davy_trace_next; *ret_count: the number of events that are unchanged. */
 static int read_long_trace(size_t *ret_count, bool *ret_altered)
 {
 	struct davy_trace_reader *r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The policy layer with its history, the ledger and what was learned, with a fault at each change
+ * The policy layer with its history, the ledger and the learned policy, with a fault at each change
  * of a file (tries.h).
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Synthetic traces: every scenario, the same bytes again, in order, valid, as its label says. */
+/* Synthetic traces: every scenario, the same bytes again, in order, valid, matching its label. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 struct seen {
 	uint64_t hash, count, last_ns, first_ns, tick_ns, rings, gaps;
-	uint32_t pid[PIDS]; /* told by a process event */
+	uint32_t pid[PIDS]; /* from a process event */
 	size_t pids;
 	uint32_t of_kind[DAVY_EV_COUNT];
 	uint64_t at[DAVY_EV_COUNT]; /* last one of a kind */
@@ -160,7 +160,7 @@ static void the_same_seed_makes_the_same_bytes_and_another_others(void **state)
 	}
 }
 
-/* Of each family one: what tells the failure is there when the label says so. */
+/* One of each family: the events of the failure are there if the label has one. */
 static void the_failure_is_in_the_events(void **state)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose processes the agent follows when they are more than it can, and who answers for a
+ * Which processes the agent follows when there are too many, and which user counts for a
  * process.
  */
 #include <stdarg.h>

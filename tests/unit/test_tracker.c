@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When the agent looks at a process again: an agent of our own over a /proc of our own. */
+/* When the agent inspects a process again: a test agent with a test /proc. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static int new_agent(void **state)
 {
 	(void)state;
 	memset(&agent, 0, sizeof(agent));
-	agent.terminal = true; /* what it says is kept, not printed */
+	agent.terminal = true; /* its messages are kept, not printed */
 	agent.hooks = &davy_agent_hooks;
 	davy_core_init(&agent.core);
 	agent.readers.given = true;
@@ -224,7 +224,7 @@ static void an_engine_without_a_library_has_an_empty_version(void **state)
 	assert_string_equal(t->engine, ""); /* there is nothing to tell it by */
 }
 
-/* Anybody may start hundreds of processes with an engine's name. */
+/* Any user may start hundreds of processes with an engine's name. */
 static void a_tick_only_submits_and_no_process_is_lost(void **state)
 {
 	(void)state;

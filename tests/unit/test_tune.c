@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Scoring: an alarm's worth at each edge, sums and medians, labels from outside, traces. */
+/* Scoring: an alarm's score at each edge, sums and medians, labels from files, traces. */
 #include "tune_dir.h"
 
 #define OTHER "0000:81:00.0"
 #define PID   4711
 #define HANG  "{\"class\":\"hang\",\"begin_ns\":1,\"duration_ns\":9,"
 
-/* A failure at 1000 s whose cause was at 800 s and whose sign at 900 s. */
+/* A failure at 1000 s with its cause at 800 s and its sign at 900 s. */
 static struct davy_case failing(void)
 {
 	struct davy_case of = { .labelled = true, .failed = true };
@@ -102,7 +102,7 @@ static void an_alarm_must_name_the_failing_object(void **state)
 	assert_int_equal(judged_one(&of, note(950 * S, 1, OTHER, 2)).false_count, 1);
 	assert_int_equal(judged_one(&of, note(1050 * S, 1, OTHER, 2)).false_count, 0);
 	assert_false(judged_one(&of, note(950 * S, 1, "", 2)).foreseen);
-	anybody.label.pid = 0; /* nobody's: pid 0 is no match */
+	anybody.label.pid = 0; /* no process: pid 0 is no match */
 	assert_false(judged_one(&anybody, note(950 * S, 0, OTHER, 2)).foreseen);
 	host.label.device[0] = 0; /* no device's: "" is no match */
 	assert_false(judged_one(&host, note(950 * S, 1, "", 2)).foreseen);
@@ -360,7 +360,7 @@ static void a_label_from_outside_is_checked(void **state)
 	assert_int_equal(davy_label_read(path, &label, error, sizeof(error)), -74);
 	write_text("w.label.json", good, sizeof(good) - 1);
 	assert_int_equal(davy_label_read(path, &label, error, sizeof(error)), 0);
-	assert_int_equal(label.cause_ns, 4); /* the sign's, where none is told */
+	assert_int_equal(label.cause_ns, 4); /* the sign's, if no cause is given */
 	assert_int_equal(label.class, DAVY_CLASS_HANG);
 }
 
@@ -398,7 +398,7 @@ static void write_trace(const char *name, int32_t status, bool late)
 	strcpy(ev.process.device, GPU);
 	strcpy(ev.process.model, "a.gguf");
 	assert_int_equal(davy_trace_write(w, &ev), 0);
-	ev = event(6 * S, DAVY_EV_PROCESS_EXIT, 99); /* nobody's */
+	ev = event(6 * S, DAVY_EV_PROCESS_EXIT, 99); /* an unknown process */
 	ev.process_exit.status = 11;
 	assert_int_equal(davy_trace_write(w, &ev), 0);
 	ev = event(1000 * S, DAVY_EV_PROCESS_EXIT, PID);
@@ -416,7 +416,7 @@ static void write_trace(const char *name, int32_t status, bool late)
 static void write_fault(const char *name)
 {
 	struct davy_event ev =
-		event(10 * S, DAVY_EV_PROCESS, PID); /* a fault of nobody known is none */
+		event(10 * S, DAVY_EV_PROCESS, PID); /* of an unknown process: does not count */
 	struct davy_trace_writer *w;
 
 	assert_int_equal(davy_trace_create(in_dir(name), &w), 0);
@@ -517,7 +517,7 @@ static void a_score_is_that_of_a_replay(void **state)
 	davy_cases_free(&cases);
 }
 
-/* What a trace says of thresholds does not override the candidate's. */
+/* Thresholds in a trace do not override those of the candidate. */
 static void a_recorded_configuration_does_not_count(void **state)
 {
 	struct davy_case of = { .labelled = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which thresholds are tuned, the search for better ones, what is written of it, and the layers. */
+/* The tuned thresholds, the search for better ones, the written result, and the layers. */
 #include "tune_dir.h"
 
 static void only_thresholds_of_hazards_are_tuned(void **state)
@@ -206,7 +206,7 @@ static void tuned_values_are_between_shipped_and_the_operators_layers(void **sta
 	assert_int_equal(read_layers(&c, error), 0);
 	assert_non_null(strstr(error, "state/hazards.conf:2"));
 	assert_int_equal(c.value[DAVY_CFG_STALL_LEVEL2], 450);
-	put_layer("people", "[job_stall]\nlevel2 = 90 %\n"); /* wrong by itself */
+	put_layer("people", "[job_stall]\nlevel2 = 90 %\n"); /* invalid */
 	assert_int_equal(read_layers(&c, error), -74);
 	assert_non_null(strstr(error, "people/hazards.conf:2"));
 }

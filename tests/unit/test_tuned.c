@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tuner at work: what an engine that failed is started with, and when it is given more. */
+/* The tuner in the core: settings for an engine that failed, and when they are raised. */
 #include "able.h"
 
 static void computes(uint32_t pid, uint64_t prompt, uint32_t depth)
@@ -182,7 +182,7 @@ static void an_operators_order_ends_tuning(void **state)
 	assert_int_equal(davy_core_tuned(&core, 1)->tuner.of[DAVY_BACKEND_VULKAN].failures, 0);
 }
 
-/* What one core has found out another is told, as the agent does it. */
+/* Passes the findings of one core to another, as the agent does. */
 static void known_settings_are_reported_again(void **state)
 {
 	struct davy_event ev = event(DAVY_EV_TUNING, 0);
@@ -226,7 +226,7 @@ static void known_settings_are_reported_again(void **state)
 	assert_int_equal(davy_core_tuned(&core, 1)->tuner.stamp, 8);
 }
 
-/* Pins leave one setting after the other: each has its turn, and names itself. */
+/* Pins leave one setting after the other: each is changed in turn, and named. */
 static void each_setting_has_its_turn(void **state)
 {
 	const uint32_t before_cache =

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tuner does after trouble and after a soak, step by step. */
+/* The tuner's steps after trouble and after a soak. */
 #include "tuner.h"
 
 #include "report/tuner_text.h"
 
-#define DEEP 8192 /* the whole of a slot */
+#define DEEP 8192 /* all of a slot */
 
 static void a_good_model_is_never_touched(void **state)
 {

@@ -177,7 +177,7 @@ static void an_engine_that_always_dies_ends_on_the_cpu(void **state)
 	}
 }
 
-/* What the test itself has seen of one setting on one backend. */
+/* What the test has observed of one setting on one backend. */
 struct known {
 	uint32_t bad;
 	uint64_t until_s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel announces of GPUs, as amdgpu, i915 and xe send it. */
+/* The kernel's uevents of GPUs, as amdgpu, i915 and xe send them. */
 #include "history.h"
 
 #include "sensors/gpu/uevent_said.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Services: what their environment can be told, and the files that outlive the agent. */
+/* Services: the settings in their environment, and the files that outlive the agent. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -226,7 +226,7 @@ static void test_generated(void **state)
 	assert_non_null(strstr(text, "\nA=1\n"));
 	assert_int_equal(davy_generated_write(path, 4, "A=2\n"), 0);
 	assert_int_equal(access(aside, F_OK), -1);
-	/* Changed by hand: kept, and told. */
+	/* Changed by hand: kept, and reported. */
 	file = fopen(path, "a");
 	fputs("B=1\n", file);
 	fclose(file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Versions of the agent's policy layer: what history, diff and rollback rest on is byte for byte
- * what the file was; file and history agree again whatever became of either.
+ * Versions of the agent's policy layer: the texts of history, diff and rollback equal the file
+ * byte for byte; file and history agree again after damage to either.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -359,7 +359,7 @@ static void an_interrupted_change_counts_if_the_file_has_it(void **state)
 	assert_int_equal(davy_version_add(db, "1", "", ONE), 1);
 	file = content(DAVY_POLICY_NAME);
 	run_sql("INSERT INTO version VALUES (2, 5, 'r', '', 'never written\n', 1)");
-	assert_int_equal(list().count, 1); /* nobody sees it */
+	assert_int_equal(list().count, 1); /* invisible to others */
 	assert_int_equal(davy_versions_repair(db), DAVY_VERSIONS_DROPPED);
 	expect_file(DAVY_POLICY_NAME, file);
 	assert_int_equal(davy_version_add(db, "2", "", TWO), 2);
@@ -405,7 +405,7 @@ static void while_another_changes_it_is_busy_and_not_stuck(void **state)
 	assert_int_equal(davy_version_add(db, "2", "", TWO), 2);
 }
 
-/* Everybody who may read a directory or a file may hold a lock of it, for ever. */
+/* Any user who may read a directory or a file may hold a lock on it, for ever. */
 static void a_users_lock_delays_nothing(void **state)
 {
 	int dir, file;
@@ -538,7 +538,7 @@ static void an_import_is_judged(void **state)
 	}
 	for (size_t at = 0; at < size; at++) {
 		text[at] ^= 1;
-		if (take(text, size, error) != -EBADMSG) /* only what is no more than told */
+		if (take(text, size, error) != -EBADMSG) /* only the reported result */
 			assert_true(text + at < strstr(text, ", sum "));
 		text[at] ^= 1;
 	}

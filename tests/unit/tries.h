@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A change of files by a child, at whose n-th change of a file the call fails, the disk is full
- * from then on, or the child is killed before or within it; n = 1, 2, ... until none is left. What
- * is found afterwards is old or new; and new exactly if the change was said to be done.
+ * A child changes files. At its n-th change of a file the call fails, the disk is full
+ * from then on, or the child is killed before or within it; n = 1, 2, ... until none is left. The
+ * result is the old or the new state; it is the new one if the child reported success.
  */
 #ifndef TESTS_UNIT_TRIES_H
 #define TESTS_UNIT_TRIES_H
@@ -102,7 +102,7 @@ static void begin_try(void)
 		copy_file(names[i]);
 }
 
-/* 0: it was done, 1: it was said to have failed, -1: it was killed. */
+/* 0: it is done, 1: it is reported as failed, -1: it was killed. */
 static int try_it(const struct subject *s, enum fault_mode mode, long at)
 {
 	int status;
