@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Months with one thing wrong, and what the tuner makes of them: a table. months [SEED [COUNT]] */
+/* Months with one fault, and the tuner's settings in them: a table. months [SEED [COUNT]] */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Any bytes as a history: the core must keep its invariants, and two runs must give equal plans and
- * equal state, whatever lies behind an event's payload and in the memory for the plans. Each event
- * is taken from the input as a trace would give it: kind, pid, time since the last, payload. One
- * whose pid byte has its upper bit set is mended first, so that short inputs reach the hazards: its
- * names are known ones, its fields within the limits of fields.c.
+ * equal state, with any bytes behind an event's payload and in the memory for the plans. Each event
+ * is taken from the input like from a trace: kind, pid, time since the last, payload. An event
+ * whose pid byte has its upper bit set is corrected first, so that short inputs reach the hazards:
+ * its names are known ones, its fields within the limits of fields.c.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void mend_log(struct davy_ev_log *l)
 	l->hazard = meaning->hazard;
 }
 
-/* An act that is under way, if there is one. */
+/* A running act, if there is one. */
 static void mend_act(struct davy_ev_act *act)
 {
 	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++)
@@ -99,7 +99,7 @@ static void mend_fact(struct davy_ev_fact *f, uint8_t n)
 		f->fact = PICK(strange, n);
 }
 
-/* What the limits of the fields do not say. */
+/* Rules beyond the limits of the fields. */
 static void mend_kind(struct davy_event *ev, uint8_t n)
 {
 	switch (ev->kind) {
@@ -217,7 +217,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* The host's mode, or that of the workload by people's rules. */
+/* The host's mode, or that of the workload from the operator's rules. */
 static bool may_act(uint32_t workload)
 {
 	int64_t mode = first.config.value[DAVY_CFG_MODE];
@@ -277,7 +277,7 @@ static void check_foresight(const struct davy_foresight *f)
 	require(first.config.override_count <= DAVY_OVERRIDES_MAX);
 }
 
-/* What is counted, and marked as in use, is so. */
+/* Counters equal the entries that are in use. */
 static void check_tables(const struct davy_core *core)
 {
 	uint32_t alarms = 0, breakers = 0, workloads = 0;

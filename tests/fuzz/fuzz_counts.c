@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was foreseen over all starts: what is taken is read again as it is written. */
+/* Counters of predictions over all starts: an accepted file reads back as it is written. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as what the doctor has read of a host: no check is silent, what is wrong has a fix, and
- * the report is lines that a terminal may be given and JSON that holds all of it. The bytes are
- * repeated over the facts, whose texts are ended and whose numbers of things are bounded then.
+ * Any bytes as the doctor's facts of a host: every check reports, each failure has a fix, and
+ * the report is text that is safe for a terminal, and complete JSON. The bytes are
+ * repeated over the facts; then texts are terminated and counts are bounded.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ static struct davy_doctor_facts facts;
 static struct davy_findings findings;
 static struct davy_conclusion conclusion;
 
-static const char *about = ""; /* the check that is looked at */
+static const char *about = ""; /* the current check */
 
 static void require_that(bool holds, const char *what)
 {
@@ -34,7 +34,7 @@ static void require_that(bool holds, const char *what)
 
 #define require(what) require_that(what, #what)
 
-/* Seldom as many things, and as long texts, as there is room for: it takes long. */
+/* Rarely the largest counts and the longest texts: they take long. */
 static size_t most, longest;
 
 static size_t bounded(size_t count, size_t room)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The head of a model file; the size claimed may differ from the real one, as it shrinks. */
+/* The header of a model file; the claimed size may differ from the real one. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

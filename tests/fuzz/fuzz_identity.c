@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process can put before us: arguments, environment, cgroup names, manifests. */
+/* Inputs that a process controls: arguments, environment, cgroup names, manifests. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define LIST_MAX 64
 
-/* Strings one behind the other, as /proc has them; returns what is behind an empty one. */
+/* Consecutive strings, as in /proc; returns the text behind an empty one. */
 static char *list_of(char *at, const char *end, char **list)
 {
 	size_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What KFD says: the bytes of an SMI descriptor, in one piece and in pieces as long as the first
- * byte says, which must tell the same; the same bytes as a node's properties. Every event is one of
- * the catalogue, whatever went in.
+ * KFD's texts: the bytes of an SMI descriptor, in one piece and in pieces of the length that the
+ * first byte gives: both must give the same events. The same bytes as a node's properties. Every
+ * event is one of the catalogue, for any input.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct told feed(const uint8_t *data, size_t size, size_t piece)
 
 	while (size) {
 		size_t len = piece < size ? piece : size;
-		char *copy = malloc(len); /* its end is watched */
+		char *copy = malloc(len); /* reads beyond its end are detected */
 
 		memcpy(copy, data, len);
 		told += davy_kfd_smi_feed(&s, copy, len, check, &t);

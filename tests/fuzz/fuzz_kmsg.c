@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A kernel log: the input's lines, as a saved log or (first byte odd) as records of /dev/kmsg.
- * What comes out must be an event of the catalogue, whatever went in.
+ * The result must be an event of the catalogue, for any input.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void check(void *arg, const struct davy_log_event *ev)
 static void feed(struct davy_log_blocks *b, const uint8_t *data, size_t size, bool record)
 {
 	struct davy_kmsg_line line;
-	char *copy = malloc(size + !size); /* its end is watched */
+	char *copy = malloc(size + !size); /* reads beyond its end are detected */
 	bool whole;
 
 	if (!copy)

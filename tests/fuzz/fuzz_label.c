@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Labels of traces: what is taken is valid, and is read again as it is written. */
+/* Labels of traces: an accepted label is valid, and reads back as it is written. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Imports of a policy layer: what is taken is whole lines of text under a sum that fits, and below
- * a sum of our own nothing else is refused.
+ * Imports of a policy layer: an accepted text consists of complete lines with a correct sum; with
+ * a correct sum nothing else is refused.
  */
 #include <stdint.h>
 #include <stdio.h>

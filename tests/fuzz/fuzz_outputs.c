@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a model's name and its file's path, in every format that holds them: what is not
- * refused lies in one section, one line, one string. The first byte is how long the name is.
+ * Any bytes as a model's name and its file's path, in every format that contains them: an accepted
+ * name stays in one section, one line, one string. The first byte is the length of the name.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel tells of devices as text: fdinfo, uevents, the host's memory, lockup timeouts
+ * The kernel's texts about devices: fdinfo, uevents, the host's memory, lockup timeouts
  * and their descriptions, the dmem controller. The first byte chooses; parts end at a NUL.
  */
 #include <stdint.h>
@@ -25,7 +25,7 @@ static void must(bool holds)
 
 #define ENDED(field) must(memchr(field, 0, sizeof(field)) != NULL)
 
-/* The input's parts; those it has not are empty. */
+/* The input's parts; missing ones are empty. */
 static void split(const char *text, const char *end, const char **part)
 {
 	for (size_t i = 0; i < PARTS; i++) {
@@ -125,7 +125,7 @@ static void add_up_i915(const uint8_t *data, size_t size)
 	must(!ms[2] || (least && least <= ms[2]));
 }
 
-/* What was read is written again, and read as the same. */
+/* A parsed value is written, and parsed again as the same. */
 static void read_dmem(const char *text)
 {
 	struct davy_dmem_line lines[4], again;
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	text = malloc(size); /* its end is watched */
+	text = malloc(size); /* reads beyond its end are detected */
 	must(text != NULL);
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = 0;

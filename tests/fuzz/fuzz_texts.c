@@ -75,7 +75,7 @@ static void read_arguments(const uint8_t *data, size_t size)
 	free(text);
 }
 
-/* What was taken is written, read back as the same, and says the same about everybody. */
+/* An accepted policy is written, and reads back as the same with the same answers. */
 static void read_policy(const char *text, size_t size)
 {
 	static struct davy_policy_layers layers;
@@ -114,7 +114,7 @@ static void read_policy(const char *text, size_t size)
 	free(written);
 }
 
-/* What was imported is read again as it was written. */
+/* An imported text reads back as it was written. */
 static void read_units(void)
 {
 	static struct davy_adopted adopted, again;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as what happens to a model, within any bounds, from any state that counts as valid: the
+ * Any bytes as events of a model, within any bounds, from any valid state: the
  * answer is within the bounds and the same when asked again, and the state stays valid. The first
- * byte says whether a stored state comes next; then bounds, then one byte for each thing that
- * happens and what it takes.
+ * byte selects a stored state; then bounds, then one byte for each event
+ * and its arguments.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* Small numbers are more likely to meet each other. */
+/* Small numbers are more likely to be equal. */
 static uint32_t number(struct input *in)
 {
 	struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What tells versions: the bytes as an ELF file, as its notes in both alignments, and as the text
+ * Sources of versions: the bytes as an ELF file, as its notes in both alignments, and as the text
  * of a driver about its firmware.
  */
 #include <ctype.h>
@@ -29,7 +29,7 @@ static void try_file(const uint8_t *data, size_t size)
 static void try_notes(const uint8_t *data, size_t size, size_t align)
 {
 	struct davy_build_id id;
-	uint8_t *exact = malloc(size ? size : 1); /* whoever reads beyond it is seen */
+	uint8_t *exact = malloc(size ? size : 1); /* reads beyond its end are detected */
 
 	if (!exact)
 		abort();

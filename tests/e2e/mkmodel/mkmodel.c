@@ -4,7 +4,7 @@
  *
  * The file is GGUF v3 with the llama architecture and an SPM tokenizer with byte fallback. The
  * weights depend on the seed, the size and nothing else. The output rows of control and byte
- * tokens are zero: greedy text is printable and never ends by itself.
+ * tokens are zero: greedy text is printable and never ends.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -15,7 +15,7 @@ static uint64_t random_next(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* Each tensor has a stream of its own, so that its weights do not depend on its neighbours. */
+/* Each tensor has a separate stream, so that its weights do not depend on its neighbours. */
 static uint64_t stream_seed(uint64_t seed, const char *name)
 {
 	uint64_t hash = 0xcbf29ce484222325u ^ seed;

@@ -40,7 +40,7 @@ static struct device_next *find_device(const void *key)
 }
 
 #define LOOK_UP(entry, get, object, name) ((entry)->name = (PFN_vk##name)(get)(object, "vk" #name))
-/* For what a later core version took over from an extension. */
+/* For functions that a later core version took over from an extension. */
 #define LOOK_UP_KHR(entry, get, object, name)                                                      \
 	do {                                                                                       \
 		if (!LOOK_UP(entry, get, object, name))                                            \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VK_LAYER_DAVYLAMP_fault: a Vulkan layer that makes a healthy driver fail as told by a file (see
+ * VK_LAYER_DAVYLAMP_fault: a Vulkan layer that makes a healthy driver fail as a file demands (see
  * rules.h). This file speaks with the loader: negotiation, chaining and look-ups.
  */
 #include <stddef.h>
@@ -127,7 +127,7 @@ static const struct layer_call creation_calls[] = {
 	{ NULL, NULL },
 };
 
-/* What the driver does not have, the layer does not offer either. */
+/* The layer offers only calls that the driver has. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
 {
 	PFN_vkVoidFunction own, next;

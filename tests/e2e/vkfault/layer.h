@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the layer hand to each other: every file offers the calls that it intercepts
+ * Interface between the parts of the layer: every file offers the calls that it intercepts
  * as a table, and layer.c answers the loader's look-ups from these tables.
  */
 #ifndef VKFAULT_LAYER_H

@@ -166,10 +166,10 @@ static void print(int fd)
 	static const char line[] = "vkfault: a driver that prints\n";
 
 	if (write(fd, line, sizeof(line) - 1) < 0)
-		errno = 0; /* nobody reads it */
+		errno = 0; /* the error is ignored */
 }
 
-/* What a driver does that has overwritten its own descriptor numbers. */
+/* Acts like a driver that has overwritten its own descriptor numbers. */
 static void write_to_pipes(void)
 {
 	struct stat st;

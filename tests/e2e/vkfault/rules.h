@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fault layer's rules: read from the file that DAVYLAMP_VKFAULT names, and read again when that
- * file changes. Knows nothing of Vulkan; the layer asks what to do at each intercepted call.
+ * file changes. Independent of Vulkan; the layer asks for the action at each intercepted call.
  *
  * The file holds words and settings, separated by white space:
  *
@@ -63,7 +63,7 @@ struct fault_rule {
 	char name[128]; /* empty: as it is */
 };
 
-/* What a wait or a submit meets at this moment. */
+/* The action for a wait or a submit at this moment. */
 enum fault_state {
 	STATE_FINE,
 	STATE_LOST,
@@ -83,7 +83,7 @@ enum fault_state fault_on_submit(const char *call, uint64_t groups);
 /* The state of the device as a call that does not submit finds it. */
 enum fault_state fault_state_now(const char *call);
 
-/* Whether an allocation is to fail. "used_bytes": what the process has allocated already. */
+/* Whether an allocation must fail. "used_bytes": memory that the process has already allocated. */
 bool fault_on_allocate(uint64_t bytes, uint64_t used_bytes);
 
 #endif
