@@ -55,9 +55,12 @@ static size_t say_values(char *text, size_t size, const struct davy_event_shape 
 {
 	size_t used = 0;
 
+	/* A number that is not in use has the name of 0. */
 	for (uint64_t v = f->min; f->type == DAVY_FIELD_NAME && v <= f->max; v++)
-		used += (size_t)snprintf(text + used, size - used, "%s.%s=%s %u\n", shape->name,
-					 f->name, f->text((uint32_t)v), (uint32_t)v);
+		if (!v || strcmp(f->text((uint32_t)v), f->text(0)) != 0)
+			used += (size_t)snprintf(text + used, size - used, "%s.%s=%s %u\n",
+						 shape->name, f->name, f->text((uint32_t)v),
+						 (uint32_t)v);
 	return used;
 }
 
