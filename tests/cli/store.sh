@@ -90,7 +90,7 @@ unreadable_checks() {
 	check "the agent reports an unreadable learned.conf and tries again" until_true 10 grep -q \
 		"learned.conf': cannot be read: Too many open files; it stays unchanged.*reads it again every 5 s" "$work/agent.err"
 	check "the agent reports an unreadable list of units and tries again" until_true 10 grep -q \
-		"the list of adopted units cannot be read: Too many open files; it stays as it is.*reads it again every 5 s" "$work/agent.err"
+		"the list of adopted units cannot be read: Too many open files; it stays unchanged.*reads it again every 5 s" "$work/agent.err"
 	check "the agent reports unreadable counters and tries again" until_true 10 grep -q \
 		"cannot read the counters of foresight: Too many open files; they stay unchanged" "$work/agent.err"
 	for file in learned.conf units.conf foresight.json; do

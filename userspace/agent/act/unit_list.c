@@ -40,8 +40,8 @@ int davy_units_read(struct davy_agent *a)
 			a->options.state_dir, DAVY_DB_NAME, davy_db_why(err),
 			(int)(UNITS_RETRY_NS / DAVY_NS_PER_S));
 	else if (!err && units->unread)
-		davy_log("'%s/%s': the list of adopted units was read; the agent now watches its "
-			 "care",
+		davy_log("'%s/%s': the list of adopted units was read; its units are watched "
+			 "again",
 			 a->options.state_dir, DAVY_DB_NAME);
 	units->unread = err;
 	if (!err)
