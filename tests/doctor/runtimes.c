@@ -176,7 +176,7 @@ int nvmlDeviceGetPciInfo_v3(void *device, unsigned int *pci)
 {
 	(void)device;
 	memset(pci, 0, 68);
-	pci[5] = strtoul(wish("STANDIN_NVML_BUS"), NULL, 16);
+	pci[5] = strtoul(override("STANDIN_NVML_BUS"), NULL, 16);
 	return 0;
 }
 
