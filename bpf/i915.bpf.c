@@ -76,7 +76,7 @@ static __always_inline struct davy_sched *engine_of(struct intel_engine_cs *engi
 	if (known && sched_same(known, &fresh))
 		return known;
 	davy_dev_name(fresh.dev, (struct device *)fresh.device);
-	return sched_add(key, &fresh); /* no timeout of its own: heartbeats monitor it */
+	return sched_add(key, &fresh); /* no timeout in the driver: heartbeats monitor it */
 }
 
 /*

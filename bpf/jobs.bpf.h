@@ -46,7 +46,7 @@ static __always_inline struct davy_job_key job_key(struct dma_fence *fence)
 	return key;
 }
 
-/* An agent that rests polls seldom: it is told that there is a job to be watched. */
+/* A resting agent polls rarely: report the first job, which ends the rest. */
 static __always_inline void job_tell(void)
 {
 	__u32 zero = 0;

@@ -458,7 +458,7 @@ static void a_runner_that_its_manager_unloads_is_no_crash(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
 }
 
-/* A runner of the daemon 90 that computed, or did not, and ends by itself with that status. */
+/* A runner of the daemon with pid 90 exits with a status, after work or without. */
 static void runner_ends(uint32_t pid, bool computed, int status)
 {
 	struct davy_event ev = event(DAVY_EV_PROCESS, pid);
