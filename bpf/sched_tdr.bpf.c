@@ -7,7 +7,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-static __always_inline bool told_by_driver(struct drm_gpu_scheduler *sched)
+static __always_inline bool reported_by_driver(struct drm_gpu_scheduler *sched)
 {
 	__u32 zero = 0;
 	struct davy_settings *s = bpf_map_lookup_elem(&settings, &zero);
@@ -31,7 +31,7 @@ int BPF_PROG(sched_timed_out, struct work_struct *work)
 	void *list = (void *)sched + bpf_core_field_offset(struct drm_gpu_scheduler, pending_list);
 	void *first = BPF_CORE_READ(sched, pending_list.next);
 
-	if (!first || first == list || told_by_driver(sched))
+	if (!first || first == list || reported_by_driver(sched))
 		return 0;
 	return timeout_tell(first - bpf_core_field_offset(struct drm_sched_job, list), 0, 0);
 }

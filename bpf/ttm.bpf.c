@@ -89,7 +89,7 @@ int BPF_PROG(move_begins, struct ttm_buffer_object *bo, struct ttm_resource *to)
 	return 0;
 }
 
-static __always_inline bool told_by_driver(struct ttm_buffer_object *bo)
+static __always_inline bool reported_by_driver(struct ttm_buffer_object *bo)
 {
 	__u32 zero = 0;
 	struct davy_settings *s = bpf_map_lookup_elem(&settings, &zero);
@@ -116,7 +116,7 @@ int BPF_PROG(move_ends, struct ttm_buffer_object *bo)
 	bpf_map_delete_elem(&moving, &tid);
 	if (bpf_get_func_ret(ctx, &ret) || (int)ret)
 		return 0;
-	if (told_by_driver(bo))
+	if (reported_by_driver(bo))
 		return 0;
 	if (m.from >= PLACE_VRAM && m.to < PLACE_VRAM)
 		return moved(bo, davy_owner_of(bo), 0, true);

@@ -53,7 +53,7 @@ void *__libc_memalign(size_t align, size_t size);
 static struct page *page;
 static int log_fd = -1;
 static uintptr_t text_begin, text_end;
-static _Thread_local int inside;
+static _Thread_local int container_path;
 
 static int find_text(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -98,10 +98,10 @@ __attribute__((constructor)) static void preload_open(void)
 		fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	log_fd = log ? fcntl(fd, F_DUPFD_CLOEXEC, 200) : -1;
 	close(fd);
-	inside = 1;
+	container_path = 1;
 	dl_iterate_phdr(find_text, NULL);
 	backtrace(frames, 2); /* it loads the unwinder */
-	inside = 0;
+	container_path = 0;
 	page = mapped;
 }
 
@@ -149,12 +149,12 @@ static int preload_fails(void)
 	int count, end;
 	size_t i;
 
-	if (!page || inside)
+	if (!page || container_path)
 		return 0;
 	__atomic_add_fetch(&page->allocations, 1, __ATOMIC_RELAXED);
 	if (!page->armed)
 		return 0;
-	inside = 1;
+	container_path = 1;
 	count = backtrace(frames, DEPTH_MAX);
 	for (end = 2; end < count; end++) { /* 0 and 1 are this library's own */
 		Dl_info info;
@@ -177,11 +177,11 @@ static int preload_fails(void)
 	page->failed++;
 	page->armed--;
 	log_site(frames + 2, (end < count ? end + 4 < count ? end + 4 : count : count) - 2);
-	inside = 0;
+	container_path = 0;
 	errno = ENOMEM;
 	return 1;
 no:
-	inside = 0;
+	container_path = 0;
 	return 0;
 }
 
@@ -240,9 +240,9 @@ static void delay(uint64_t us)
 	({                                                                                         \
 		static __typeof__(&name) next;                                                     \
 		if (!next) {                                                                       \
-			inside++;                                                                  \
+			container_path++;                                                          \
 			next = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                         \
-			inside--;                                                                  \
+			container_path--;                                                          \
 		}                                                                                  \
 		next;                                                                              \
 	})

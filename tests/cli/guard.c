@@ -196,7 +196,7 @@ static struct davy_guard_order order_for(const struct lab *l, uint32_t id)
 {
 	char buf[1024];
 	const char *at = stat_of(l->worker, buf, sizeof(buf));
-	struct davy_guard_order o = { .op = DAVY_GUARD_HOLD,
+	struct davy_guard_order o = { .op = DAVY_GUARD_FREEZE,
 				      .id = id,
 				      .plan = id,
 				      .pid = (uint32_t)l->worker,
@@ -241,7 +241,7 @@ static struct davy_guard_answer freeze(const struct lab *l, enum freeze what, ui
 /* Whether the guard receives and answers: it refuses an invalid order. */
 static bool hears(const struct lab *l)
 {
-	const struct davy_guard_order o = { .op = DAVY_GUARD_HOLD, .id = 77 };
+	const struct davy_guard_order o = { .op = DAVY_GUARD_FREEZE, .id = 77 };
 	struct davy_guard_answer a;
 
 	if (davy_guard_send(&l->guard, &o, -1))

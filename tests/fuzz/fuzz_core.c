@@ -233,7 +233,7 @@ static void check_plan(const struct davy_plan *p)
 	require(p->id && p->at_ns == first.now_ns);
 	require(p->kind < DAVY_PLAN_KIND_COUNT && p->hazard < DAVY_HZ_COUNT);
 	require(p->verdict < DAVY_VERDICT_COUNT && p->refusal < DAVY_REFUSED_COUNT);
-	require(p->evidence_count <= DAVY_PLAN_EVIDENCE && p->first_sign_ns <= p->at_ns);
+	require(p->evidence_count <= DAVY_PLAN_EVIDENCE && p->first_precursor_ns <= p->at_ns);
 	require(!p->comm[sizeof(p->comm) - 1] && !p->device[sizeof(p->device) - 1]);
 	require(!p->ring[sizeof(p->ring) - 1] && !p->model[sizeof(p->model) - 1]);
 	require(!p->detail[sizeof(p->detail) - 1]);
@@ -263,16 +263,16 @@ static void check_foresight(const struct davy_foresight *f)
 {
 	uint32_t used = 0;
 
-	for (size_t i = 0; i < DAVY_FORESIGHT_SIGNS; i++)
-		used += f->signs[i].used;
-	require(used == f->sign_count);
+	for (size_t i = 0; i < DAVY_FORESIGHT_PREDICTIONS; i++)
+		used += f->predictions[i].used;
+	require(used == f->prediction_count);
 	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++)
-		require(f->class[i].failures == f->class[i].missed + f->class[i].lead.count);
+		require(f->class[i].failures == f->class[i].missed + f->class[i].lead_time.count);
 	for (size_t i = 0; i < DAVY_HZ_COUNT; i++) {
 		const struct davy_hazard_score *s = &f->hazard[i];
 
-		require(s->confirmed + s->averted + s->late + s->false_alarms <= s->signs);
-		require(davy_lead_median_ns(&s->lead) <= s->lead.max_ns);
+		require(s->confirmed + s->averted + s->late + s->false_alarms <= s->predictions);
+		require(davy_lead_time_median_ns(&s->lead_time) <= s->lead_time.max_ns);
 	}
 	require(first.config.override_count <= DAVY_OVERRIDES_MAX);
 }

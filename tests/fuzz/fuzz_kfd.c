@@ -11,14 +11,14 @@
 #include "sensors/kfd/kfd_smi.h"
 #include "sensors/kfd/kfd_topology.h"
 
-struct told {
+struct reported {
 	uint64_t hash;
 	size_t count;
 };
 
 static void check(void *arg, const struct davy_kfd_said *said)
 {
-	struct told *t = arg;
+	struct reported *t = arg;
 	struct davy_event ev;
 	const uint8_t *bytes = (const uint8_t *)&said->kfd;
 
@@ -35,23 +35,23 @@ static void check(void *arg, const struct davy_kfd_said *said)
 		t->hash = t->hash * 31 + bytes[i];
 }
 
-static struct told feed(const uint8_t *data, size_t size, size_t piece)
+static struct reported feed(const uint8_t *data, size_t size, size_t piece)
 {
 	struct davy_kfd_smi s = { 0 };
-	struct told t = { 0 };
-	size_t told = 0;
+	struct reported t = { 0 };
+	size_t reported = 0;
 
 	while (size) {
 		size_t len = piece < size ? piece : size;
 		char *copy = malloc(len); /* reads beyond its end are detected */
 
 		memcpy(copy, data, len);
-		told += davy_kfd_smi_feed(&s, copy, len, check, &t);
+		reported += davy_kfd_smi_feed(&s, copy, len, check, &t);
 		free(copy);
 		data += len;
 		size -= len;
 	}
-	if (told != t.count)
+	if (reported != t.count)
 		abort();
 	return t;
 }
@@ -59,7 +59,7 @@ static struct told feed(const uint8_t *data, size_t size, size_t piece)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct davy_kfd_properties p;
-	struct told whole, parts;
+	struct reported whole, parts;
 	char *text;
 
 	if (!size)

@@ -151,7 +151,7 @@ static inline struct davy_guard_answer lab_answer(int ms)
 static inline struct davy_guard_order lab_order(uint32_t id, uint32_t on_permille,
 						uint64_t lease_ms)
 {
-	return (struct davy_guard_order){ .op = DAVY_GUARD_HOLD,
+	return (struct davy_guard_order){ .op = DAVY_GUARD_FREEZE,
 					  .id = id,
 					  .plan = 100 + id,
 					  .lease_ns = lease_ms * DAVY_NS_PER_MS,

@@ -9,7 +9,7 @@
 
 #define AMD "amdgpu 0000:03:00.0: amdgpu: "
 
-static struct davy_log_event told[64];
+static struct davy_log_event reported[64];
 static size_t told_count;
 static struct davy_log_blocks blocks;
 static struct davy_log_verdict verdict;
@@ -20,7 +20,7 @@ static void keep(void *arg, const struct davy_log_event *ev)
 	assert_true(told_count < 64);
 	assert_true(ev->role > DAVY_PART_NONE && ev->role <= DAVY_PART_AFTERMATH);
 	assert_true(ev->class > DAVY_CLASS_NONE && ev->class < DAVY_CLASS_COUNT);
-	told[told_count++] = *ev;
+	reported[told_count++] = *ev;
 	davy_log_verdict_add(&verdict, ev);
 }
 

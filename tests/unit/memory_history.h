@@ -20,8 +20,8 @@
 /* Bytes at "ms" since live() began. */
 typedef uint64_t (*usage)(uint64_t ms);
 
-static struct davy_ev_memory card; /* totals and flags; what is used is set by live() */
-static struct davy_ev_memory told; /* the last event sent */
+static struct davy_ev_memory card;     /* totals and flags; what is used is set by live() */
+static struct davy_ev_memory reported; /* the last event sent */
 static uint64_t sampled_ns, next_ns, asked_ns, lived_from;
 static usage vram_of, gtt_of, available_of, evicted_of;
 static uint32_t holder; /* owner of the memory; 0: no known clients */
@@ -31,7 +31,7 @@ static inline void begin_card(uint64_t vram_total, uint64_t gtt_total)
 {
 	begin_recorded();
 	memset(&card, 0, sizeof(card));
-	memset(&told, 0, sizeof(told));
+	memset(&reported, 0, sizeof(reported));
 	davy_copy_name(card.device, sizeof(card.device), GPU);
 	card.vram_total = vram_total;
 	card.gtt_total = gtt_total;
@@ -49,7 +49,7 @@ static inline void tell_memory(void)
 
 	ev.memory = card;
 	tell(&ev);
-	told = card;
+	reported = card;
 }
 
 static inline void tell_client(uint32_t pid, uint64_t vram, uint64_t gtt, uint64_t evicted)
@@ -76,7 +76,7 @@ static inline void sample_card(uint64_t ms)
 	card.host_available = available_of ? available_of(ms) : card.host_available;
 	next_ns = now + davy_gpu_memory_interval(&card, sampled_ns ? &before : NULL, ago_ns);
 	sampled_ns = now;
-	if (memcmp(&card, &told, sizeof(card)) != 0)
+	if (memcmp(&card, &reported, sizeof(card)) != 0)
 		tell_memory();
 }
 

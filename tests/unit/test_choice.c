@@ -167,7 +167,7 @@ static void an_unknown_model_gets_the_safe_set_until_it_has_lived(void **state)
 	(void)state;
 	davy_choose(&q, &choice);
 	assert_int_equal(davy_effective_count(&choice.effective, DAVY_POLICY_UBATCH), 256);
-	assert_non_null(strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_TOLD), "unknown to the policy"));
+	assert_non_null(strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_FACT), "unknown to the policy"));
 	q.lived_s = DAVY_CHOICE_KNOWN_S;
 	davy_choose(&q, &choice);
 	assert_int_equal(davy_effective_count(&choice.effective, DAVY_POLICY_UBATCH), 0);
@@ -381,8 +381,7 @@ static void an_engine_without_a_cpu_is_not_moved_there(void **state)
 	q.wanted = DAVY_BACKEND_CPU;
 	davy_choose(&q, &choice);
 	assert_true(choice.refused);
-	assert_string_equal(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO),
-			    "vllm has no option for cpu");
+	assert_string_equal(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO), "vllm has no option for cpu");
 }
 
 /* Whatever a model is called, a line of text stays a line and JSON stays JSON. */

@@ -71,7 +71,7 @@ static void two_starts_are_counted_together(void **state)
 	(void)state;
 	one_foreseen_failure();
 	davy_foresight_add(&first.seen, &core.foresight);
-	assert_int_equal(first.seen.class[DAVY_CLASS_RING_TIMEOUT].lead.count, 1);
+	assert_int_equal(first.seen.class[DAVY_CLASS_RING_TIMEOUT].lead_time.count, 1);
 	assert_int_equal(davy_counts_save(dir, &first), 0);
 	memset(&back, 0x55, sizeof(back));
 	assert_int_equal(davy_counts_load(dir, &back), 0);
@@ -81,8 +81,8 @@ static void two_starts_are_counted_together(void **state)
 	davy_foresight_add(&both.seen, &core.foresight);
 	assert_int_equal(class->failures, 2);
 	assert_int_equal(class->missed, 0);
-	assert_int_equal(class->lead.count, 2);
-	assert_int_equal(class->lead.sum_ns, 2 * S);
+	assert_int_equal(class->lead_time.count, 2);
+	assert_int_equal(class->lead_time.sum_ns, 2 * S);
 	assert_int_equal(both.seen.hazard[DAVY_HZ_JOB_STALL].confirmed, 2);
 	assert_int_equal(both.since_s, 1700000000);
 }
@@ -189,10 +189,10 @@ static void counters_of_an_older_davylamp_are_imported_once(void **state)
 	for (uint64_t sum = 7; sum < 9; sum++) {
 		assert_int_equal(davy_counts_load(dir, &counts), 0);
 		assert_int_equal(counts.since_s, 5);
-		assert_int_equal(class->lead.slot[0], 1);
-		assert_int_equal(class->lead.sum_ns, sum);
-		counts.seen.class[DAVY_CLASS_RING_TIMEOUT].lead.sum_ns = sum + 1;
-		counts.seen.class[DAVY_CLASS_RING_TIMEOUT].lead.max_ns = sum + 1;
+		assert_int_equal(class->lead_time.slot[0], 1);
+		assert_int_equal(class->lead_time.sum_ns, sum);
+		counts.seen.class[DAVY_CLASS_RING_TIMEOUT].lead_time.sum_ns = sum + 1;
+		counts.seen.class[DAVY_CLASS_RING_TIMEOUT].lead_time.max_ns = sum + 1;
 		assert_int_equal(davy_counts_save(dir, &counts), 0);
 	}
 	snprintf(path, sizeof(path), "%s/%s", dir, DAVY_COUNTS_OLD_NAME);

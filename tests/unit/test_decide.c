@@ -229,7 +229,7 @@ static void an_outcome_has_the_times(void **state)
 	now += 400 * MS;
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
 	plan = last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->first_sign_ns, fault);
+	assert_int_equal(plan->first_precursor_ns, fault);
 	assert_int_equal(plan->stopped_ns, fault + 110 * MS);
 	assert_int_equal(plan->at_ns, fault + 510 * MS);
 }

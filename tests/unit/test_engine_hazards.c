@@ -39,7 +39,7 @@ static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED);
 	assert_int_equal(plan->health_status, 200);
 	assert_int_equal(plan->completion_status, 500);
-	assert_int_equal(plan->first_sign_ns, thrown);
+	assert_int_equal(plan->first_precursor_ns, thrown);
 	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->workload, 1);

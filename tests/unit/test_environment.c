@@ -529,11 +529,11 @@ static struct davy_tracked *track(const struct davy_gpu *gpu)
 
 	t->pid = 300;
 	t->engine_known = true;
-	t->told.workload = 1;
-	t->told.backend = DAVY_BACKEND_VULKAN;
+	t->reported.workload = 1;
+	t->reported.backend = DAVY_BACKEND_VULKAN;
 	davy_copy_name(t->engine, sizeof(t->engine), "llama-server, build 1");
-	davy_copy_name(t->told.model, sizeof(t->told.model), "m.gguf");
-	davy_copy_name(t->told.device, sizeof(t->told.device), gpu->device);
+	davy_copy_name(t->reported.model, sizeof(t->reported.model), "m.gguf");
+	davy_copy_name(t->reported.device, sizeof(t->reported.device), gpu->device);
 	return t;
 }
 
@@ -577,7 +577,7 @@ static void a_gpu_that_is_no_drm_device_has_a_driver(void **state)
 	assert_true(davy_agent_environment(&agent, t, &e));
 	assert_string_equal(e.driver, "nvidia 550.54.14");
 	assert_string_equal(e.firmware, "");
-	davy_copy_name(t->told.device, sizeof(t->told.device), "llvmpipe");
+	davy_copy_name(t->reported.device, sizeof(t->reported.device), "llvmpipe");
 	assert_true(davy_agent_environment(&agent, t, &e));
 	assert_string_equal(e.driver, "");
 }

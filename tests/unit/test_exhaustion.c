@@ -127,7 +127,7 @@ static void the_reported_values_are_the_measured_ones(void **state)
 	assert_in_range(plan->observed, 4 * S, 5 * S);
 	assert_in_range(plan->rate, 99 * MB, 101 * MB);
 	assert_int_equal(plan->until_ns, plan->at_ns + plan->observed);
-	assert_true(plan->first_sign_ns < plan->at_ns - 60 * S);
+	assert_true(plan->first_precursor_ns < plan->at_ns - 60 * S);
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 3);
 	assert_replays();
 }

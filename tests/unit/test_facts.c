@@ -31,7 +31,7 @@ static int make_bpf(void **state)
 	if (!b)
 		return -1;
 	b->hooks.sink = keep;
-	b->sums_told = calloc(DAVY_TOLD_MAX, sizeof(*b->sums_told));
+	b->sums_told = calloc(DAVY_REPORTED_MAX, sizeof(*b->sums_told));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
 		b->objects[i].name = davy_object_rows[i].name;
@@ -199,16 +199,16 @@ static void verdicts_are_unambiguous_and_fit_the_map(void **state)
 /* Nothing is loaded: every step is off and names what is lost. */
 static void a_ladder_without_sources_lists_what_is_not_seen(void **state)
 {
-	const struct davy_ladder_other smi = { "kfd_smi", "/dev/kfd", "not open", false, 0 };
-	struct davy_ladder_step step;
+	const struct davy_source_other smi = { "kfd_smi", "/dev/kfd", "not open", false, 0 };
+	struct davy_source_order step;
 	size_t count = 0;
 
-	for (; davy_ladder_step(*state, &smi, 1, count, &step); count++) {
-		assert_int_equal(step.state, DAVY_LADDER_OFF);
-		assert_in_range(step.rung_count, 1, DAVY_LADDER_SOURCES);
+	for (; davy_source_order(*state, &smi, 1, count, &step); count++) {
+		assert_int_equal(step.state, DAVY_SOURCE_OFF);
+		assert_in_range(step.choice_count, 1, DAVY_SOURCE_SOURCES);
 		assert_true(step.unseen[0] && step.fact[0] && step.driver[0]);
-		for (size_t i = 0; i < step.rung_count; i++)
-			assert_true(step.rung[i].reason[0]);
+		for (size_t i = 0; i < step.choice_count; i++)
+			assert_true(step.choice[i].reason[0]);
 	}
 	assert_true(count > 50);
 }
@@ -216,16 +216,16 @@ static void a_ladder_without_sources_lists_what_is_not_seen(void **state)
 /* What is no program takes the place of those that are off, with its own count. */
 static void a_source_that_is_no_program_stands_in(void **state)
 {
-	const struct davy_ladder_other smi = { "kfd_smi", "/dev/kfd", "", true, 7 };
-	struct davy_ladder_step step;
+	const struct davy_source_other smi = { "kfd_smi", "/dev/kfd", "", true, 7 };
+	struct davy_source_order step;
 	size_t used = 0;
 
-	for (size_t i = 0; davy_ladder_step(*state, &smi, 1, i, &step); i++) {
-		if (step.used == step.rung_count)
+	for (size_t i = 0; davy_source_order(*state, &smi, 1, i, &step); i++) {
+		if (step.used == step.choice_count)
 			continue;
-		assert_string_equal(step.rung[step.used].source, "kfd_smi");
-		assert_string_equal(step.rung[step.used].hook, "/dev/kfd");
-		assert_int_equal(step.state, DAVY_LADDER_LIVE);
+		assert_string_equal(step.choice[step.used].source, "kfd_smi");
+		assert_string_equal(step.choice[step.used].hook, "/dev/kfd");
+		assert_int_equal(step.state, DAVY_SOURCE_LIVE);
 		assert_int_equal(step.seen_count, 7);
 		used++;
 	}
@@ -249,8 +249,8 @@ int main(void)
 		cmocka_unit_test(every_fact_has_a_unique_name),
 		cmocka_unit_test_setup_teardown(a_rare_fact_arrives_with_all_fields, make_bpf,
 						free_bpf),
-		cmocka_unit_test_setup_teardown(a_hot_count_is_reported_once_in_any_order,
-						make_bpf, free_bpf),
+		cmocka_unit_test_setup_teardown(a_hot_count_is_reported_once_in_any_order, make_bpf,
+						free_bpf),
 		cmocka_unit_test_setup_teardown(a_record_that_is_not_ours_is_passed_over, make_bpf,
 						free_bpf),
 		cmocka_unit_test_setup_teardown(a_hostile_name_keeps_its_line_and_json, make_bpf,

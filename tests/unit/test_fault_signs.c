@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fault_storm and alloc_failure from KFD, facts of the BPF programs and the log. */
-#include "signs.h"
+#include "precursors.h"
 
 #include "report/event_text.h"
 #include "report/plan_text.h"

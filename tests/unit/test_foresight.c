@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Failures, the signs before them, and their counters. */
+/* Failures, the predictions before them, and their counters. */
 #include "history.h"
 
 #include <errno.h>
@@ -119,13 +119,13 @@ static const struct davy_hazard_score *score(enum davy_hazard hazard)
 static void a_failure_names_its_first_sign_and_the_lead(void **state)
 {
 	const struct davy_plan *plan;
-	uint64_t sign;
+	uint64_t prediction;
 
 	(void)state;
 	watched_engine();
-	ring_on(GPU, 300, 1, 60); /* level 1 is no sign */
+	ring_on(GPU, 300, 1, 60); /* level 1 is no prediction */
 	now += 400 * MS;
-	sign = now;
+	prediction = now;
 	ring_on(GPU, 500, 1, 60);
 	now += 500 * MS;
 	ring_on(GPU, 750, 1, 60); /* higher, and not the first */
@@ -138,17 +138,17 @@ static void a_failure_names_its_first_sign_and_the_lead(void **state)
 	assert_string_equal(plan->ring, COMPUTE);
 	assert_string_equal(plan->model, "tiny.gguf");
 	assert_int_equal(plan->pid, 60);
-	assert_int_equal(plan->first_sign_ns, sign);
+	assert_int_equal(plan->first_precursor_ns, prediction);
 	assert_int_equal(plan->lead_time_ns, S);
 	assert_int_equal(plan->unit, DAVY_UNIT_NS);
 	assert_int_equal(plan->evidence[0].kind, DAVY_EV_JOB_TIMEOUT);
 	assert_int_equal(plan->evidence[1].kind, DAVY_EV_RING);
 	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].failures, 1);
 	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].missed, 0);
-	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].lead.sum_ns, S);
-	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 1);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].lead_time.sum_ns, S);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->predictions, 1);
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->confirmed, 1);
-	assert_int_equal(score(DAVY_HZ_JOB_STALL)->lead.max_ns, S);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->lead_time.max_ns, S);
 }
 
 static void a_failure_without_a_sign_is_missed(void **state)
@@ -158,7 +158,7 @@ static void a_failure_without_a_sign_is_missed(void **state)
 	timeout_on(GPU, 60);
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 	assert_int_equal(last_failure()->lead_time_ns, 0);
-	assert_int_equal(last_failure()->first_sign_ns, now);
+	assert_int_equal(last_failure()->first_precursor_ns, now);
 	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].missed, 1);
 }
 
@@ -263,7 +263,7 @@ static void a_late_alarm_is_neither_correct_nor_false(void **state)
 	timeout_on(GPU, 60);
 	now += S;
 	reset(false, 0);
-	assert_int_equal(score(DAVY_HZ_RESET)->signs, 1);
+	assert_int_equal(score(DAVY_HZ_RESET)->predictions, 1);
 	pass(700 * S);
 	assert_int_equal(score(DAVY_HZ_RESET)->late, 1);
 	assert_int_equal(score(DAVY_HZ_RESET)->false_alarms, 0);
@@ -285,7 +285,7 @@ static void a_sign_after_which_nothing_comes_is_a_false_alarm(void **state)
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 0);
 	pass(100 * MS);
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 1);
-	assert_int_equal(core.foresight.sign_count, 0);
+	assert_int_equal(core.foresight.prediction_count, 0);
 	timeout_on(GPU, 60);
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 }
@@ -303,7 +303,7 @@ static void a_sign_that_stands_has_no_horizon(void **state)
 		tell(&ev);
 		pass(3 * S);
 	}
-	assert_int_equal(score(DAVY_HZ_EVICTION_STORM)->signs, 1);
+	assert_int_equal(score(DAVY_HZ_EVICTION_STORM)->predictions, 1);
 	throws(60, LOST); /* nothing that it leads to */
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 	pass(70 * S);
@@ -320,11 +320,11 @@ static void an_alarm_that_comes_and_goes_with_each_job_is_one_sign(void **state)
 		ring_on(GPU, 600, i, 60);
 		pass(S);
 	}
-	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 1);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->predictions, 1);
 	assert_int_equal(core.dropped_count, 0);
 	pass(20 * S);
 	ring_on(GPU, 600, 2000, 60); /* after a pause it is another */
-	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 2);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->predictions, 2);
 }
 
 static void an_act_that_succeeds_in_time_averts_the_failure(void **state)
@@ -344,7 +344,7 @@ static void an_act_that_succeeds_in_time_averts_the_failure(void **state)
 	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->averted, 1);
 	pass(700 * S);
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 0);
-	assert_int_equal(core.foresight.sign_count, 0);
+	assert_int_equal(core.foresight.prediction_count, 0);
 	served_engine();
 	no_memory_for(50);
 	now += S;
@@ -633,7 +633,7 @@ static void device_failures_caused_by_a_user_are_counted(void **state)
 	reset(true, 0);
 	assert_int_equal(core.foresight.class[DAVY_CLASS_GPU_RESET].failures, 1);
 	assert_int_equal(core.foresight.class[DAVY_CLASS_GPU_RESET].missed, 0);
-	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 1); /* it was right */
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->predictions, 1); /* it was right */
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->confirmed, 1);
 }
 
@@ -641,13 +641,13 @@ static void a_user_cannot_raise_false_alarms(void **state)
 {
 	(void)state;
 	watched_engine();
-	for (uint32_t pid = 100; pid < 100 + 2 * DAVY_FORESIGHT_SIGNS; pid++) {
+	for (uint32_t pid = 100; pid < 100 + 2 * DAVY_FORESIGHT_PREDICTIONS; pid++) {
 		stranger(pid);
 		ring_on(GPU, 900, pid, pid);
 		now += 100 * MS;
 	}
 	pass(600 * S);
-	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->predictions, 0);
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 0);
 	assert_int_equal(score(DAVY_HZ_JOB_STALL)->late, 0);
 }
@@ -679,7 +679,7 @@ static void only_alarms_of_the_level_are_signs(void **state)
 	now += S;
 	timeout_on(GPU, 60);
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
-	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->predictions, 0);
 }
 
 static void the_tables_are_bounded_and_overflow_is_counted(void **state)
@@ -688,9 +688,9 @@ static void the_tables_are_bounded_and_overflow_is_counted(void **state)
 	watched_engine();
 	for (uint32_t pid = 1000; pid < 1200; pid++, now += MS)
 		no_memory_for(pid);
-	assert_int_equal(core.foresight.sign_count, DAVY_FORESIGHT_SIGNS);
-	assert_true(core.dropped_count >= 200 - DAVY_FORESIGHT_SIGNS);
-	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->signs, 200);
+	assert_int_equal(core.foresight.prediction_count, DAVY_FORESIGHT_PREDICTIONS);
+	assert_true(core.dropped_count >= 200 - DAVY_FORESIGHT_PREDICTIONS);
+	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->predictions, 200);
 	for (uint32_t i = 0; i < 40; i++, now += MS) {
 		char name[] = "0000:10:00.0";
 
@@ -700,7 +700,7 @@ static void the_tables_are_bounded_and_overflow_is_counted(void **state)
 	}
 	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].failures, 40);
 	pass(400 * S);
-	assert_int_equal(core.foresight.sign_count, 0);
+	assert_int_equal(core.foresight.prediction_count, 0);
 }
 
 static void every_hazard_lists_its_failure_classes(void **state)
@@ -720,10 +720,10 @@ static void every_hazard_lists_its_failure_classes(void **state)
 static void lead_times_are_kept_as_a_histogram(void **state)
 {
 	struct davy_foresight total = { 0 };
-	struct davy_lead lead = { 0 };
+	struct davy_lead_times lead_time = { 0 };
 
 	(void)state;
-	assert_int_equal(davy_lead_median_ns(&lead), 0);
+	assert_int_equal(davy_lead_time_median_ns(&lead_time), 0);
 	for (uint64_t i = 1; i <= 5; i++) {
 		watched_engine();
 		ring_on(GPU, 600, 1, 60);
@@ -731,13 +731,13 @@ static void lead_times_are_kept_as_a_histogram(void **state)
 		timeout_on(GPU, 60);
 		davy_foresight_add(&total, &core.foresight);
 	}
-	lead = total.class[DAVY_CLASS_RING_TIMEOUT].lead;
-	assert_int_equal(lead.count, 5);
-	assert_int_equal(lead.min_ns, S);
-	assert_int_equal(lead.max_ns, 25 * S);
-	assert_int_equal(lead.sum_ns, 55 * S);
-	assert_in_range(davy_lead_median_ns(&lead), 9 * S, 18 * S);
-	assert_int_equal(total.hazard[DAVY_HZ_JOB_STALL].signs, 5);
+	lead_time = total.class[DAVY_CLASS_RING_TIMEOUT].lead_time;
+	assert_int_equal(lead_time.count, 5);
+	assert_int_equal(lead_time.min_ns, S);
+	assert_int_equal(lead_time.max_ns, 25 * S);
+	assert_int_equal(lead_time.sum_ns, 55 * S);
+	assert_in_range(davy_lead_time_median_ns(&lead_time), 9 * S, 18 * S);
+	assert_int_equal(total.hazard[DAVY_HZ_JOB_STALL].predictions, 5);
 }
 
 int main(void)

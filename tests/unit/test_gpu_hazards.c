@@ -266,7 +266,8 @@ static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
 	ev.job_timeout.fence_seqno = 4;
 	ev.job_timeout.age_ns = 2 * S;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->first_sign_ns, now - 1500 * MS);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->first_precursor_ns,
+			 now - 1500 * MS);
 	now += S;
 	ev = event(DAVY_EV_PROCESS_EXIT, 60);
 	tell(&ev);

@@ -78,7 +78,7 @@ static void a_second_passes(void)
 }
 
 /* The only event so far; kind 0 if there is none. */
-static const struct davy_event *told(void)
+static const struct davy_event *reported(void)
 {
 	const struct davy_said *said = agent.kernel_log.said;
 
@@ -96,7 +96,7 @@ static void faults(void)
 		"[gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32777)\n");
 	arrives("3,2,1000010,-;" LINE
 		" in process tenant-wild pid 703 thread tenant-wild pid 703)\n");
-	assert_int_equal(told()->kind, 0); /* more lines of it may come */
+	assert_int_equal(reported()->kind, 0); /* more lines of it may come */
 }
 
 static void a_process_that_ends_after_its_line_keeps_its_pid(void **state)
@@ -105,10 +105,10 @@ static void a_process_that_ends_after_its_line_keeps_its_pid(void **state)
 	faults();
 	process_ends();
 	a_second_passes();
-	assert_int_equal(told()->kind, DAVY_EV_LOG);
-	assert_int_equal(told()->log.kind, DAVY_LOG_PAGE_FAULT);
-	assert_int_equal(told()->pid, 703);
-	assert_string_equal(told()->log.comm, "tenant-wild");
+	assert_int_equal(reported()->kind, DAVY_EV_LOG);
+	assert_int_equal(reported()->log.kind, DAVY_LOG_PAGE_FAULT);
+	assert_int_equal(reported()->pid, 703);
+	assert_string_equal(reported()->log.comm, "tenant-wild");
 }
 
 static void a_pid_that_another_has_by_then_is_not_told(void **state)
@@ -117,8 +117,8 @@ static void a_pid_that_another_has_by_then_is_not_told(void **state)
 	faults();
 	PUT("/proc/703/stat", STAT(5999));
 	a_second_passes();
-	assert_int_equal(told()->pid, 0);
-	assert_int_equal(told()->log.named_pid, 703);
+	assert_int_equal(reported()->pid, 0);
+	assert_int_equal(reported()->log.named_pid, 703);
 }
 
 static void a_pid_that_another_has_already_is_not_told(void **state)
@@ -127,7 +127,7 @@ static void a_pid_that_another_has_already_is_not_told(void **state)
 	PUT("/proc/703/comm", "bash\n");
 	faults();
 	a_second_passes();
-	assert_int_equal(told()->pid, 0);
+	assert_int_equal(reported()->pid, 0);
 }
 
 static void an_xid_is_told_when_its_line_arrives(void **state)
@@ -135,11 +135,11 @@ static void an_xid_is_told_when_its_line_arrives(void **state)
 	(void)state;
 	arrives(XID);
 	process_ends();
-	assert_int_equal(told()->kind, DAVY_EV_LOG);
-	assert_int_equal(told()->log.kind, DAVY_LOG_XID);
-	assert_int_equal(told()->log.code, 31);
-	assert_int_equal(told()->pid, 703);
-	assert_string_equal(told()->log.device, "0000:00:06.0");
+	assert_int_equal(reported()->kind, DAVY_EV_LOG);
+	assert_int_equal(reported()->log.kind, DAVY_LOG_XID);
+	assert_int_equal(reported()->log.code, 31);
+	assert_int_equal(reported()->pid, 703);
+	assert_string_equal(reported()->log.device, "0000:00:06.0");
 	assert_false(davy_agent_kernel_log_waits(&agent));
 }
 

@@ -259,7 +259,7 @@ static void three_evictions_in_two_seconds_are_a_storm(void **state)
 	assert_int_equal(thrash()->level, 2);
 	assert_int_equal(thrash()->pid, 60);
 	assert_int_equal(thrash()->victim_pid, 0);
-	assert_int_equal(thrash()->first_sign_ns, now - 2 * S);
+	assert_int_equal(thrash()->first_precursor_ns, now - 2 * S);
 	davy_reason_text(thrash(), text, sizeof(text));
 	assert_non_null(strstr(text, "stopped 3 times"));
 	now += 3 * S;

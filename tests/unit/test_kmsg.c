@@ -268,15 +268,15 @@ static void a_page_fault_of_ten_lines_is_one_event(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 1);
-	assert_int_equal(told[0].kind, DAVY_LOG_PAGE_FAULT);
-	assert_int_equal(told[0].role, DAVY_PART_FAILURE);
-	assert_int_equal(told[0].class, DAVY_CLASS_PAGE_FAULT);
-	assert_int_equal(told[0].pid, 4711);
-	assert_string_equal(told[0].comm, "llama-server");
-	assert_string_equal(told[0].device, "0000:03:00.0");
-	assert_true(told[0].addr == 0x7f1234567000);
-	assert_true(told[0].at_ns == 100 * S + 1000);
-	assert_string_equal(told[0].stamp, "100.000001");
+	assert_int_equal(reported[0].kind, DAVY_LOG_PAGE_FAULT);
+	assert_int_equal(reported[0].role, DAVY_PART_FAILURE);
+	assert_int_equal(reported[0].class, DAVY_CLASS_PAGE_FAULT);
+	assert_int_equal(reported[0].pid, 4711);
+	assert_string_equal(reported[0].comm, "llama-server");
+	assert_string_equal(reported[0].device, "0000:03:00.0");
+	assert_true(reported[0].addr == 0x7f1234567000);
+	assert_true(reported[0].at_ns == 100 * S + 1000);
+	assert_string_equal(reported[0].stamp, "100.000001");
 }
 
 static void blocks_of_two_gpus_interleave(void **state)
@@ -295,16 +295,16 @@ static void blocks_of_two_gpus_interleave(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 4);
-	assert_string_equal(told[0].device, "0000:66:00.0");
-	assert_int_equal(told[0].pid, 66);
-	assert_true(told[0].addr == 0x2000);
-	assert_string_equal(told[1].device, "0000:06:00.0");
-	assert_int_equal(told[1].pid, 6);
-	assert_true(told[1].addr == 0x1000);
-	assert_int_equal(told[2].kind, DAVY_LOG_RING_TIMEOUT);
-	assert_string_equal(told[2].ring, "gfx_0.0.0");
-	assert_int_equal(told[2].pid, 66);
-	assert_true(told[3].addr == 0x3000 && told[3].pid == 0);
+	assert_string_equal(reported[0].device, "0000:66:00.0");
+	assert_int_equal(reported[0].pid, 66);
+	assert_true(reported[0].addr == 0x2000);
+	assert_string_equal(reported[1].device, "0000:06:00.0");
+	assert_int_equal(reported[1].pid, 6);
+	assert_true(reported[1].addr == 0x1000);
+	assert_int_equal(reported[2].kind, DAVY_LOG_RING_TIMEOUT);
+	assert_string_equal(reported[2].ring, "gfx_0.0.0");
+	assert_int_equal(reported[2].pid, 66);
+	assert_true(reported[3].addr == 0x3000 && reported[3].pid == 0);
 }
 
 static void a_line_without_address_belongs_to_the_only_device(void **state)
@@ -323,10 +323,10 @@ static void a_line_without_address_belongs_to_the_only_device(void **state)
 
 	(void)state;
 	assert_int_equal(READ(one), 2);
-	assert_string_equal(told[1].device, "0000:03:00.0");
-	assert_int_equal(told[1].pid, 6);
+	assert_string_equal(reported[1].device, "0000:03:00.0");
+	assert_int_equal(reported[1].pid, 6);
 	assert_int_equal(READ(two), 3);
-	assert_string_equal(told[2].device, "");
+	assert_string_equal(reported[2].device, "");
 }
 
 static void a_device_that_is_known_has_its_drivers_lines(void **state)
@@ -341,16 +341,16 @@ static void a_device_that_is_known_has_its_drivers_lines(void **state)
 	feed(line);
 	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 1);
-	assert_string_equal(told[0].device, "0000:03:00.0");
+	assert_string_equal(reported[0].device, "0000:03:00.0");
 	davy_log_blocks_know(&blocks, "0000:04:00.0", (uint8_t)davy_kmsg_driver_of("amdgpu"));
 	feed(line);
 	davy_log_blocks_finish(&blocks);
-	assert_string_equal(told[1].device, "");
+	assert_string_equal(reported[1].device, "");
 	davy_log_blocks_forget(&blocks, "0000:03:00.0");
 	feed(line);
 	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 3);
-	assert_string_equal(told[2].device, "0000:04:00.0");
+	assert_string_equal(reported[2].device, "0000:04:00.0");
 }
 
 static void an_xid_of_three_lines_is_one_event(void **state)
@@ -377,22 +377,22 @@ static void an_xid_of_three_lines_is_one_event(void **state)
 
 	(void)state;
 	assert_int_equal(READ(known), 1);
-	assert_int_equal(told[0].class, DAVY_CLASS_PAGE_FAULT);
-	assert_int_equal(told[0].code, 31);
-	assert_int_equal(told[0].pid, 4711);
-	assert_string_equal(told[0].comm, "python3");
-	assert_string_equal(told[0].device, "0000:65:00.0");
-	assert_true(told[0].addr == 0x7001000);
+	assert_int_equal(reported[0].class, DAVY_CLASS_PAGE_FAULT);
+	assert_int_equal(reported[0].code, 31);
+	assert_int_equal(reported[0].pid, 4711);
+	assert_string_equal(reported[0].comm, "python3");
+	assert_string_equal(reported[0].device, "0000:65:00.0");
+	assert_true(reported[0].addr == 0x7001000);
 	assert_int_equal(READ(unknown), 1);
-	assert_int_equal(told[0].kind, DAVY_LOG_XID_UNDECODABLE);
-	assert_int_equal(told[0].role, DAVY_PART_PRECURSOR);
+	assert_int_equal(reported[0].kind, DAVY_LOG_XID_UNDECODABLE);
+	assert_int_equal(reported[0].role, DAVY_PART_PRECURSOR);
 	assert_int_equal(READ(codes), 6);
-	assert_int_equal(told[0].role, DAVY_PART_FAILURE);
-	assert_int_equal(told[1].role, DAVY_PART_PRECURSOR);
-	assert_int_equal(told[2].class, DAVY_CLASS_DEVICE_LOST);
-	assert_int_equal(told[3].class, DAVY_CLASS_HANG);
-	assert_int_equal(told[4].role, DAVY_PART_AFTERMATH);
-	assert_int_equal(told[5].role, DAVY_PART_PRECURSOR);
+	assert_int_equal(reported[0].role, DAVY_PART_FAILURE);
+	assert_int_equal(reported[1].role, DAVY_PART_PRECURSOR);
+	assert_int_equal(reported[2].class, DAVY_CLASS_DEVICE_LOST);
+	assert_int_equal(reported[3].class, DAVY_CLASS_HANG);
+	assert_int_equal(reported[4].role, DAVY_PART_AFTERMATH);
+	assert_int_equal(reported[5].role, DAVY_PART_PRECURSOR);
 }
 
 static void a_driver_that_wants_a_reboot_points_to_the_host(void **state)
@@ -404,8 +404,8 @@ static void a_driver_that_wants_a_reboot_points_to_the_host(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 1);
-	assert_int_equal(told[0].role, DAVY_PART_AFTERMATH);
-	assert_int_equal(told[0].class, DAVY_CLASS_HOST_CRASH);
+	assert_int_equal(reported[0].role, DAVY_PART_AFTERMATH);
+	assert_int_equal(reported[0].class, DAVY_CLASS_HOST_CRASH);
 }
 
 static void look_alikes_raise_nothing(void **state)
@@ -463,14 +463,14 @@ static void a_fault_without_process_during_a_reset_is_an_echo(void **state)
 	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_GPU_RESET);
 	assert_int_equal(READ(before), 4);
 	for (size_t i = 0; i < 4; i += 3) { /* outside a reset: the driver's own traffic */
-		assert_int_equal(told[i].kind, DAVY_LOG_DRIVER_FAULT);
-		assert_int_equal(told[i].role, DAVY_PART_PRECURSOR);
-		assert_int_equal(told[i].weight, 1);
-		assert_int_equal(told[i].pid, 0);
-		assert_string_equal(told[i].comm, "");
+		assert_int_equal(reported[i].kind, DAVY_LOG_DRIVER_FAULT);
+		assert_int_equal(reported[i].role, DAVY_PART_PRECURSOR);
+		assert_int_equal(reported[i].weight, 1);
+		assert_int_equal(reported[i].pid, 0);
+		assert_string_equal(reported[i].comm, "");
 	}
-	assert_int_equal(told[2].role, DAVY_PART_FAILURE);
-	assert_true(told[3].addr == 0x1000);
+	assert_int_equal(reported[2].role, DAVY_PART_FAILURE);
+	assert_true(reported[3].addr == 0x1000);
 }
 
 static void lines_that_follow_a_reset_are_its_aftermath(void **state)
@@ -485,11 +485,11 @@ static void lines_that_follow_a_reset_are_its_aftermath(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 4);
-	assert_int_equal(told[2].kind, DAVY_LOG_HWS_HANG);
-	assert_int_equal(told[2].role, DAVY_PART_AFTERMATH);
+	assert_int_equal(reported[2].kind, DAVY_LOG_HWS_HANG);
+	assert_int_equal(reported[2].role, DAVY_PART_AFTERMATH);
 	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_RING_TIMEOUT);
-	assert_true(told[0].clock == DAVY_KMSG_DAY &&
-		    told[0].at_ns == (19 * 60 + 29) * 60 * S + 48 * S);
+	assert_true(reported[0].clock == DAVY_KMSG_DAY &&
+		    reported[0].at_ns == (19 * 60 + 29) * 60 * S + 48 * S);
 }
 
 static void the_last_failure_in_causal_order_is_concluded(void **state)
@@ -523,7 +523,7 @@ static void the_last_failure_in_causal_order_is_concluded(void **state)
 	(void)state;
 	READ(reset);
 	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_GPU_RESET);
-	assert_int_equal(told[0].pid, 77);
+	assert_int_equal(reported[0].pid, 77);
 	READ(hang);
 	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_HANG);
 	READ(precursor);
@@ -531,7 +531,7 @@ static void the_last_failure_in_causal_order_is_concluded(void **state)
 	READ(aftermath);
 	assert_int_equal(davy_log_verdict_conclude(&verdict)->kind, DAVY_LOG_COREDUMP);
 	assert_int_equal(READ(dump), 1);
-	assert_int_equal(told[0].kind, DAVY_LOG_IP_DUMP_UNFINISHED);
+	assert_int_equal(reported[0].kind, DAVY_LOG_IP_DUMP_UNFINISHED);
 }
 
 static void intels_lines_are_paired(void **state)
@@ -553,15 +553,15 @@ static void intels_lines_are_paired(void **state)
 
 	(void)state;
 	assert_int_equal(READ(i915), 2);
-	assert_string_equal(told[0].device, "0000:00:02.0");
-	assert_int_equal(told[0].pid, 4711);
-	assert_int_equal(told[1].class, DAVY_CLASS_RING_TIMEOUT);
-	assert_int_equal(told[1].pid, 4711);
+	assert_string_equal(reported[0].device, "0000:00:02.0");
+	assert_int_equal(reported[0].pid, 4711);
+	assert_int_equal(reported[1].class, DAVY_CLASS_RING_TIMEOUT);
+	assert_int_equal(reported[1].pid, 4711);
 	assert_int_equal(READ(xe), 3);
-	assert_int_equal(told[0].pid, 4711);
-	assert_string_equal(told[0].ring, "ccs");
-	assert_int_equal(told[1].error, -ENOENT);
-	assert_int_equal(told[2].kind, DAVY_LOG_XE_ENGINES_DEAD);
+	assert_int_equal(reported[0].pid, 4711);
+	assert_string_equal(reported[0].ring, "ccs");
+	assert_int_equal(reported[1].error, -ENOENT);
+	assert_int_equal(reported[2].kind, DAVY_LOG_XE_ENGINES_DEAD);
 }
 
 static void a_slot_is_made_free_by_the_one_longest_silent(void **state)
@@ -578,7 +578,7 @@ static void a_slot_is_made_free_by_the_one_longest_silent(void **state)
 		feed(text);
 	}
 	assert_int_equal(told_count, DAVY_LOG_DEVICES);
-	assert_string_equal(told[0].device, "0000:00:00.0");
+	assert_string_equal(reported[0].device, "0000:00:00.0");
 	feed("[2.5] something else, a second later");
 	assert_int_equal(told_count, 2 * DAVY_LOG_DEVICES);
 }
@@ -634,7 +634,7 @@ static void records_are_read_one_by_one_and_gaps_are_counted(void **state)
 	assert_int_equal(told_count, 0);
 	davy_kmsg_tick(r, 1000002000 + DAVY_LOG_BLOCK_NS);
 	assert_int_equal(told_count, 1);
-	assert_true(told[0].addr == 0x1000 && told[0].seq == 10);
+	assert_true(reported[0].addr == 0x1000 && reported[0].seq == 10);
 	close(pair[1]);
 	assert_int_equal(davy_kmsg_read(r), -ENODATA);
 	davy_kmsg_reader_free(r);

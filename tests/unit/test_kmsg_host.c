@@ -15,8 +15,8 @@ static void an_iommu_fault_counts_for_a_device_called_a_gpu(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 2);
-	assert_int_equal(told[1].kind, DAVY_LOG_IOMMU_FAULT);
-	assert_string_equal(told[1].device, "0000:03:00.0");
+	assert_int_equal(reported[1].kind, DAVY_LOG_IOMMU_FAULT);
+	assert_string_equal(reported[1].device, "0000:03:00.0");
 }
 
 static void suppressed_iommu_faults_are_those_of_a_gpu_that_faulted(void **state)
@@ -34,7 +34,7 @@ static void suppressed_iommu_faults_are_those_of_a_gpu_that_faulted(void **state
 	for (size_t i = 0; i < 4; i++)
 		feed_record(lines[i]);
 	assert_int_equal(told_count, 2);
-	assert_string_equal(told[1].device, "0000:03:00.0");
+	assert_string_equal(reported[1].device, "0000:03:00.0");
 	feed("[1.0] amd_iommu_report_page_fault: 9 callbacks suppressed"); /* saved for its sake */
 	assert_int_equal(told_count, 3);
 }
@@ -51,9 +51,9 @@ static void a_hung_task_counts_with_a_gpu_on_its_stack(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 1);
-	assert_int_equal(told[0].class, DAVY_CLASS_HOST_CRASH);
-	assert_int_equal(told[0].pid, 2320);
-	assert_string_equal(told[0].comm, "kworker/12:4");
+	assert_int_equal(reported[0].class, DAVY_CLASS_HOST_CRASH);
+	assert_int_equal(reported[0].pid, 2320);
+	assert_string_equal(reported[0].comm, "kworker/12:4");
 }
 
 static void hostile_names_are_kept_as_they_are_and_move_nothing(void **state)
@@ -78,12 +78,12 @@ static void hostile_names_are_kept_as_they_are_and_move_nothing(void **state)
 			 names[i], names[i]);
 		feed(text);
 		assert_int_equal(told_count, 1);
-		assert_int_equal(told[0].pid, 4711);
-		assert_string_equal(told[0].comm, names[i]);
+		assert_int_equal(reported[0].pid, 4711);
+		assert_string_equal(reported[0].comm, names[i]);
 		snprintf(text, sizeof(text), "Out of memory: Killed process 4711 (%s) total-vm:1kB",
 			 names[i]);
 		feed(text);
-		assert_string_equal(told[1].comm, names[i]);
+		assert_string_equal(reported[1].comm, names[i]);
 	}
 }
 
@@ -124,11 +124,11 @@ static void check_process(const char *comm, size_t which, bool saved)
 	else
 		feed_record(text);
 	davy_log_blocks_finish(&blocks);
-	if (told_count != (kind != DAVY_LOG_NOTHING) || (kind && told[0].kind != kind))
+	if (told_count != (kind != DAVY_LOG_NOTHING) || (kind && reported[0].kind != kind))
 		fail_msg("'%s' is %s", text,
-			 told_count ? davy_log_kind_name(told[0].kind) : "lost");
+			 told_count ? davy_log_kind_name(reported[0].kind) : "lost");
 	if (kind)
-		assert_string_equal(told[0].comm, comm);
+		assert_string_equal(reported[0].comm, comm);
 }
 
 static void no_process_is_a_failure_by_its_name(void **state)
@@ -233,8 +233,9 @@ static void check_forged(const char *line, const char *text, const char *how)
 	}
 	davy_log_blocks_finish(&blocks);
 	for (size_t i = 0; i < told_count; i++)
-		if (told[i].kind != DAVY_LOG_ENGINE_CRASHED)
-			fail_msg("'%s' (%s) is %s", whole, how, davy_log_kind_name(told[i].kind));
+		if (reported[i].kind != DAVY_LOG_ENGINE_CRASHED)
+			fail_msg("'%s' (%s) is %s", whole, how,
+				 davy_log_kind_name(reported[i].kind));
 }
 
 static void a_users_text_is_not_a_drivers_line(void **state)
@@ -286,7 +287,8 @@ static void drivers_lines_after_a_users_text_are_read(void **state)
 	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 2);
 	for (size_t i = 0; i < told_count; i++)
-		assert_int_equal(told[i].code, strcmp(told[i].device, "0000:65:00.0") ? 79 : 31);
+		assert_int_equal(reported[i].code,
+				 strcmp(reported[i].device, "0000:65:00.0") ? 79 : 31);
 }
 
 static void a_record_of_another_bus_is_no_gpus(void **state)
@@ -347,22 +349,22 @@ static void a_report_about_memory_is_one_event(void **state)
 
 	(void)state;
 	assert_int_equal(READ(global), 2);
-	assert_int_equal(told[0].kind, DAVY_LOG_CS_NO_MEMORY);
-	assert_int_equal(told[1].kind, DAVY_LOG_OOM_KILL);
-	assert_int_equal(told[1].class, DAVY_CLASS_OOM_GTT_HOST);
-	assert_int_equal(told[1].at_ns, 7 * S);
-	assert_int_equal(told[1].pid, 4711);
-	assert_string_equal(told[1].comm, "llama-server");
+	assert_int_equal(reported[0].kind, DAVY_LOG_CS_NO_MEMORY);
+	assert_int_equal(reported[1].kind, DAVY_LOG_OOM_KILL);
+	assert_int_equal(reported[1].class, DAVY_CLASS_OOM_GTT_HOST);
+	assert_int_equal(reported[1].at_ns, 7 * S);
+	assert_int_equal(reported[1].pid, 4711);
+	assert_string_equal(reported[1].comm, "llama-server");
 	assert_int_equal(READ(of_engine), 2);
-	assert_int_equal(told[1].kind, DAVY_LOG_OOM_KILL);
-	assert_string_equal(told[1].comm, "ollama");
+	assert_int_equal(reported[1].kind, DAVY_LOG_OOM_KILL);
+	assert_string_equal(reported[1].comm, "ollama");
 	assert_int_equal(READ(of_another), 1);
 	assert_int_equal(READ(cut), 2);
-	assert_int_equal(told[1].kind, DAVY_LOG_OOM_INVOKED);
-	assert_string_equal(told[1].comm, "nginx");
+	assert_int_equal(reported[1].kind, DAVY_LOG_OOM_INVOKED);
+	assert_string_equal(reported[1].comm, "nginx");
 	assert_int_equal(READ(two), 2);
-	assert_int_equal(told[0].kind, DAVY_LOG_PAGE_ALLOC_FAILED);
-	assert_int_equal(told[1].kind, DAVY_LOG_MEMORY_REPORT);
+	assert_int_equal(reported[0].kind, DAVY_LOG_PAGE_ALLOC_FAILED);
+	assert_int_equal(reported[1].kind, DAVY_LOG_MEMORY_REPORT);
 }
 
 static void a_crash_counts_when_an_engine_died(void **state)
@@ -377,9 +379,9 @@ static void a_crash_counts_when_an_engine_died(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 3);
-	assert_string_equal(told[0].comm, "python3");
-	assert_int_equal(told[1].kind, DAVY_LOG_ENGINE_CRASHED);
-	assert_int_equal(told[2].kind, DAVY_LOG_ENGINE_SEGFAULT);
+	assert_string_equal(reported[0].comm, "python3");
+	assert_int_equal(reported[1].kind, DAVY_LOG_ENGINE_CRASHED);
+	assert_int_equal(reported[2].kind, DAVY_LOG_ENGINE_SEGFAULT);
 }
 
 int main(void)

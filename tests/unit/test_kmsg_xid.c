@@ -41,16 +41,16 @@ static void an_xid_in_one_line_is_told_at_once_with_its_process(void **state)
 	assert_int_equal(named_count, 1);
 	assert_int_equal(told_count, 1);
 	assert_false(davy_log_blocks_open(&blocks));
-	assert_int_equal(told[0].kind, DAVY_LOG_XID);
-	assert_int_equal(told[0].role, DAVY_PART_FAILURE);
-	assert_int_equal(told[0].class, DAVY_CLASS_PAGE_FAULT);
-	assert_int_equal(told[0].code, 31);
-	assert_int_equal(told[0].pid, 703);
-	assert_int_equal(told[0].process, 1703);
-	assert_true(told[0].start_ticks == 77);
-	assert_string_equal(told[0].comm, "tenant-wild");
-	assert_string_equal(told[0].device, "0000:00:06.0");
-	assert_true(told[0].addr == 0x7f0000001000);
+	assert_int_equal(reported[0].kind, DAVY_LOG_XID);
+	assert_int_equal(reported[0].role, DAVY_PART_FAILURE);
+	assert_int_equal(reported[0].class, DAVY_CLASS_PAGE_FAULT);
+	assert_int_equal(reported[0].code, 31);
+	assert_int_equal(reported[0].pid, 703);
+	assert_int_equal(reported[0].process, 1703);
+	assert_true(reported[0].start_ticks == 77);
+	assert_string_equal(reported[0].comm, "tenant-wild");
+	assert_string_equal(reported[0].device, "0000:00:06.0");
+	assert_true(reported[0].addr == 0x7f0000001000);
 }
 
 static void a_process_is_looked_up_when_its_line_arrives(void **state)
@@ -65,10 +65,10 @@ static void a_process_is_looked_up_when_its_line_arrives(void **state)
 	feed("[100.1] " AMD "  in page starting at address 0x1000 from client 10");
 	feed("[102.1] " AMD "ring gfx_0.0.0 timeout, but soft recovered");
 	assert_int_equal(named_count, 1);
-	assert_int_equal(told[0].process, 5711);
+	assert_int_equal(reported[0].process, 5711);
 	feed("[103.1] Out of memory: Killed process 60 (python3) total-vm:1kB");
 	assert_int_equal(named_count, 3); /* the line, and the report that it ends */
-	assert_int_equal(told[told_count - 1].process, 1060);
+	assert_int_equal(reported[told_count - 1].process, 1060);
 }
 
 static void an_nvlink_error_is_a_failure_if_it_is_fatal(void **state)
@@ -85,16 +85,16 @@ static void an_nvlink_error_is_a_failure_if_it_is_fatal(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 5);
-	assert_int_equal(told[0].role, DAVY_PART_PRECURSOR);
-	assert_int_equal(told[0].weight, 2);
-	assert_int_equal(told[1].role, DAVY_PART_FAILURE);
-	assert_int_equal(told[1].class, DAVY_CLASS_GPU_RESET);
-	assert_int_equal(told[1].weight, 0);
-	assert_int_equal(told[2].role, DAVY_PART_FAILURE);
-	assert_int_equal(told[3].role, DAVY_PART_PRECURSOR);
-	assert_int_equal(told[4].role, DAVY_PART_FAILURE);
-	assert_int_equal(told[4].class, DAVY_CLASS_HANG);
-	assert_int_equal(told[4].pid, 463898);
+	assert_int_equal(reported[0].role, DAVY_PART_PRECURSOR);
+	assert_int_equal(reported[0].weight, 2);
+	assert_int_equal(reported[1].role, DAVY_PART_FAILURE);
+	assert_int_equal(reported[1].class, DAVY_CLASS_GPU_RESET);
+	assert_int_equal(reported[1].weight, 0);
+	assert_int_equal(reported[2].role, DAVY_PART_FAILURE);
+	assert_int_equal(reported[3].role, DAVY_PART_PRECURSOR);
+	assert_int_equal(reported[4].role, DAVY_PART_FAILURE);
+	assert_int_equal(reported[4].class, DAVY_CLASS_HANG);
+	assert_int_equal(reported[4].pid, 463898);
 }
 
 static void a_line_is_named_by_its_xid(void **state)

@@ -24,13 +24,13 @@
 
 #define BIT(b) (1u << (b))
 
-static struct davy_environment told;
+static struct davy_environment reported;
 
 static int tell(enum davy_engine engine, struct davy_engine_target t)
 {
 	const struct davy_engine_facts f = { .engine = engine };
 
-	return davy_engine_tell(&f, &t, &told);
+	return davy_engine_tell(&f, &t, &reported);
 }
 
 /* "A=1 B=2" */
@@ -40,9 +40,9 @@ static const char *as_text(void)
 	size_t used = 0;
 
 	text[0] = 0;
-	for (size_t i = 0; i < told.count; i++)
+	for (size_t i = 0; i < reported.count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s=%s", i ? " " : "",
-					 told.at[i].name, told.at[i].value);
+					 reported.at[i].name, reported.at[i].value);
 	return text;
 }
 
@@ -87,7 +87,7 @@ static void each_engine_gets_its_own_options(void **state)
 								   .index = NO_INDEX }),
 				 rows[i].err);
 		if (rows[i].err)
-			assert_true(told.why[0]);
+			assert_true(reported.why[0]);
 		else
 			assert_string_equal(as_text(), rows[i].text);
 	}
@@ -111,7 +111,7 @@ static void a_device_has_the_backends_number(void **state)
 			    "ZE_ENABLE_PCI_ID_DEVICE_ORDER=1 ONEAPI_DEVICE_SELECTOR=level_zero:0");
 	t.backend = DAVY_BACKEND_CUDA;
 	assert_int_equal(tell(DAVY_ENGINE_LLAMA_SERVER, t), -ENODEV);
-	assert_non_null(strstr(told.why, "cuda does not see that device"));
+	assert_non_null(strstr(reported.why, "cuda does not see that device"));
 	t.index[DAVY_BACKEND_CUDA] = 3;
 	assert_int_equal(tell(DAVY_ENGINE_LLAMA_SERVER, t), 0);
 	assert_string_equal(as_text(), "CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=3");

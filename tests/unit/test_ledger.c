@@ -499,7 +499,7 @@ static uint64_t kill_after(unsigned int us)
 {
 	int pipe_fds[2], status;
 	uint64_t count = 0;
-	char told[4096];
+	char reported[4096];
 	ssize_t n;
 	pid_t pid;
 
@@ -512,7 +512,7 @@ static uint64_t kill_after(unsigned int us)
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	while ((n = read(pipe_fds[0], told, sizeof(told))) > 0)
+	while ((n = read(pipe_fds[0], reported, sizeof(reported))) > 0)
 		count += (uint64_t)n;
 	close(pipe_fds[0]);
 	return count;
@@ -526,7 +526,7 @@ static void killed_at_any_instant_it_knows_all_that_was_noted(void **state)
 	(void)state;
 	/* On a slow machine until enough were killed in the midst of it. */
 	for (int i = 0; i < KILLS || (busy_count <= KILLS / 3 && i < 20 * KILLS); i++) {
-		uint64_t told = kill_after((unsigned int)rand_r(&seed) % 40000), now = 0;
+		uint64_t reported = kill_after((unsigned int)rand_r(&seed) % 40000), now = 0;
 		struct found f;
 
 		assert_int_equal(davy_db_open(DIR, DAVY_DB_MAKE, &db), 0);
@@ -537,9 +537,9 @@ static void killed_at_any_instant_it_knows_all_that_was_noted(void **state)
 			assert_int_equal(f.row[0].entry.faults[DAVY_CLASS_HANG], now);
 		}
 		/* The reported notes, and the one during which it was killed. */
-		assert_in_range(now - before, told, told + 1);
+		assert_in_range(now - before, reported, reported + 1);
 		before = now;
-		busy_count += told > 10;
+		busy_count += reported > 10;
 	}
 	db = NULL;
 	assert_true(busy_count > KILLS / 3);

@@ -334,20 +334,20 @@ static pid_t holder_of(const char *path, int *ret_hold)
 static void a_lock_names_its_holder_and_ends_with_it(void **state)
 {
 	char path[512];
-	pid_t pid, told = 0;
+	pid_t pid, reported = 0;
 	struct stat st;
 	int fd, hold;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/lock", root);
 	pid = holder_of(path, &hold);
-	assert_int_equal(davy_lock_take(path, &told), -EWOULDBLOCK);
-	assert_int_equal(told, pid);
+	assert_int_equal(davy_lock_take(path, &reported), -EWOULDBLOCK);
+	assert_int_equal(reported, pid);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	fd = davy_lock_take(path, &told); /* the lock's child runs */
+	fd = davy_lock_take(path, &reported); /* the lock's child runs */
 	assert_true(fd >= 0);
 	close(fd);
 	close(hold);

@@ -227,32 +227,32 @@ static void rings_belong_to_kinds_of_queues(void **state)
 static void the_drivers_value_has_precedence_over_the_parameter(void **state)
 {
 	struct davy_lockups l = { .count = 0 };
-	struct davy_lockup told = { "gfx", 2 * DAVY_NS_PER_S, DAVY_LOCKUP_DEFAULT };
+	struct davy_lockup reported = { "gfx", 2 * DAVY_NS_PER_S, DAVY_LOCKUP_DEFAULT };
 
 	(void)state;
-	assert_true(davy_lockups_update(&l, &told));
-	assert_false(davy_lockups_update(&l, &told));
-	told.origin = DAVY_LOCKUP_SCHEDULER;
-	assert_true(davy_lockups_update(&l, &told)); /* the same value, but now certain */
-	told.origin = DAVY_LOCKUP_PARAMETER;
-	told.timeout_ns = DAVY_NS_PER_S;
-	assert_false(davy_lockups_update(&l, &told));
-	told.origin = DAVY_LOCKUP_SCHEDULER;
-	assert_true(davy_lockups_update(&l, &told)); /* the shorter of two rings */
-	told.timeout_ns = 0;
-	assert_false(davy_lockups_update(&l, &told)); /* never is longer */
-	told.timeout_ns = 5 * DAVY_NS_PER_S;
-	told.origin = DAVY_LOCKUP_SYSFS;
-	assert_true(davy_lockups_update(&l, &told));
-	told.timeout_ns = 6 * DAVY_NS_PER_S;
-	assert_true(davy_lockups_update(&l, &told)); /* an administrator wrote it */
-	told.origin = DAVY_LOCKUP_SCHEDULER;
-	told.timeout_ns = 1;
-	assert_false(davy_lockups_update(&l, &told)); /* one queue of a class */
+	assert_true(davy_lockups_update(&l, &reported));
+	assert_false(davy_lockups_update(&l, &reported));
+	reported.origin = DAVY_LOCKUP_SCHEDULER;
+	assert_true(davy_lockups_update(&l, &reported)); /* the same value, but now certain */
+	reported.origin = DAVY_LOCKUP_PARAMETER;
+	reported.timeout_ns = DAVY_NS_PER_S;
+	assert_false(davy_lockups_update(&l, &reported));
+	reported.origin = DAVY_LOCKUP_SCHEDULER;
+	assert_true(davy_lockups_update(&l, &reported)); /* the shorter of two rings */
+	reported.timeout_ns = 0;
+	assert_false(davy_lockups_update(&l, &reported)); /* never is longer */
+	reported.timeout_ns = 5 * DAVY_NS_PER_S;
+	reported.origin = DAVY_LOCKUP_SYSFS;
+	assert_true(davy_lockups_update(&l, &reported));
+	reported.timeout_ns = 6 * DAVY_NS_PER_S;
+	assert_true(davy_lockups_update(&l, &reported)); /* an administrator wrote it */
+	reported.origin = DAVY_LOCKUP_SCHEDULER;
+	reported.timeout_ns = 1;
+	assert_false(davy_lockups_update(&l, &reported)); /* one queue of a class */
 	assert_int_equal(l.count, 1);
 	for (char c = 'a'; c < 'z'; c++) {
-		told.queue[0] = c;
-		davy_lockups_update(&l, &told);
+		reported.queue[0] = c;
+		davy_lockups_update(&l, &reported);
 	}
 	assert_int_equal(l.count, DAVY_LOCKUPS_MAX);
 }

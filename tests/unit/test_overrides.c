@@ -2,7 +2,7 @@
 /* Thresholds of one driver, device or model: their precedence, and their use by the hazards. */
 #include "jobs.h"
 #include "overrides.h"
-#include "signs.h"
+#include "precursors.h"
 
 /* The level of a job that has used "permille" of its ring's 2 s. */
 static uint32_t stall_level(const char *dev, uint32_t pid, uint64_t permille)

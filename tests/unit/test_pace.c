@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The agent's tick rate: low at rest, and full from the first sign on. */
+/* The agent's tick rate: low at rest, and full from the first precursor on. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -92,7 +92,7 @@ static void an_engine_ends_the_rest(void **state)
 	(void)state;
 	agent.tracked[DAVY_TRACKED_MAX - 1].pid = 7;
 	assert_true(rests()); /* a process that is no engine, and is not looked at again */
-	agent.tracked[DAVY_TRACKED_MAX - 1].told.engine = DAVY_ENGINE_LLAMA_SERVER;
+	agent.tracked[DAVY_TRACKED_MAX - 1].reported.engine = DAVY_ENGINE_LLAMA_SERVER;
 	assert_wakes();
 }
 

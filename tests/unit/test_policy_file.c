@@ -88,7 +88,7 @@ static void every_key_is_read(void **state)
 	assert_true(l->rule[0].pin);
 	assert_string_equal(davy_policy_text(l, l->rule[0].value[DAVY_POLICY_WARN].text),
 			    "no; really");
-	assert_string_equal(davy_policy_text(l, l->rule[0].because), "caf\xc3\xa9");
+	assert_string_equal(davy_policy_text(l, l->rule[0].reason), "caf\xc3\xa9");
 }
 
 static void blanks_comments_and_line_ends_do_not_matter(void **state)
@@ -379,7 +379,7 @@ static void whatever_a_model_is_called_and_the_reason_is_a_rule_can_be_written(v
 {
 	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
 	struct davy_policy_subject s = { .model = "a, b ;c\\x1b*.gguf" };
-	char pattern[DAVY_MODEL_LEN], because[400], *text;
+	char pattern[DAVY_MODEL_LEN], reason[400], *text;
 	struct davy_effective e;
 	struct davy_rule *rule;
 	size_t size;
@@ -390,8 +390,8 @@ static void whatever_a_model_is_called_and_the_reason_is_a_rule_can_be_written(v
 	davy_rule_literal(pattern, sizeof(pattern), s.model);
 	assert_int_equal(davy_rule_if(agent, rule, DAVY_IF_MODEL, pattern, 0), 0);
 	assert_int_equal(davy_rule_set_count(agent, rule, DAVY_POLICY_UBATCH, 64), 0);
-	snprintf(because, sizeof(because), "it died ;%0165d\xc3\xa9 twice", 0);
-	assert_int_equal(davy_rule_say(agent, rule, because, "seen here", "2026-11-21"), 0);
+	snprintf(reason, sizeof(reason), "it died ;%0165d\xc3\xa9 twice", 0);
+	assert_int_equal(davy_rule_say(agent, rule, reason, "seen here", "2026-11-21"), 0);
 	assert_int_equal(davy_policy_text_write(agent, &text, &size, error), 0);
 	assert_int_equal(policy_read(DAVY_LAYER_AGENT, text), 0);
 	e = policy_of(&s);

@@ -87,14 +87,14 @@ static void run_engine(uint32_t pid)
 	davy_copy_name(w->gpu.driver, sizeof(w->gpu.driver), "amdgpu");
 	davy_copy_name(w->versions.driver, sizeof(w->versions.driver), "amdgpu 6.8.5");
 	t->pid = pid;
-	t->told.engine = DAVY_ENGINE_LLAMA_SERVER;
-	t->told.backend = DAVY_BACKEND_VULKAN;
-	t->told.workload = 5;
-	t->told.ubatch = 64;
-	t->told.context_size = 2048;
-	davy_copy_name(t->told.device, sizeof(t->told.device), "0000:03:00.0");
-	davy_copy_name(t->told.model, sizeof(t->told.model), "m.gguf");
-	davy_copy_name(t->told.unit, sizeof(t->told.unit), "lamp.service");
+	t->reported.engine = DAVY_ENGINE_LLAMA_SERVER;
+	t->reported.backend = DAVY_BACKEND_VULKAN;
+	t->reported.workload = 5;
+	t->reported.ubatch = 64;
+	t->reported.context_size = 2048;
+	davy_copy_name(t->reported.device, sizeof(t->reported.device), "0000:03:00.0");
+	davy_copy_name(t->reported.model, sizeof(t->reported.model), "m.gguf");
+	davy_copy_name(t->reported.unit, sizeof(t->reported.unit), "lamp.service");
 	davy_copy_name(t->engine, sizeof(t->engine), "llama-server, build 1");
 }
 
@@ -175,7 +175,7 @@ static void the_running_values_are_shown(void **state)
 	const struct davy_learned_entry open = { .model = "m.gguf",
 						 .backend = DAVY_BACKEND_ROCM,
 						 .state = DAVY_BREAKER_OPEN,
-						 .because = "it died\033" };
+						 .reason = "it died\033" };
 	const json_t *runs, *versions, *breaker;
 	json_t *answer;
 
@@ -243,7 +243,7 @@ static void other_processes_than_engines_are_not_shown(void **state)
 	assert_non_null(strstr(refusal(0), "no engine"));
 	assert_non_null(strstr(refusal(-1), "no engine"));
 	assert_non_null(strstr(refusal((json_int_t)700 + (1LL << 32)), "no engine"));
-	agent.tracked[3].told.engine = DAVY_ENGINE_NONE;
+	agent.tracked[3].reported.engine = DAVY_ENGINE_NONE;
 	assert_non_null(strstr(refusal(700), "no engine"));
 }
 

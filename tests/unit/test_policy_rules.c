@@ -188,7 +188,7 @@ static void a_value_knows_where_it_comes_from(void **state)
 	assert_string_equal(o->layer->path, "s.conf");
 	assert_string_equal(o->rule->name, "far");
 	assert_int_equal(o->line, 2);
-	assert_string_equal(davy_policy_text(o->layer, o->rule->because), "b");
+	assert_string_equal(davy_policy_text(o->layer, o->rule->reason), "b");
 	assert_string_equal(davy_policy_text(o->layer, o->rule->source), "s#1");
 	assert_string_equal(davy_policy_text(o->layer, o->rule->date), "2026-01-02");
 	o = &e.value[DAVY_POLICY_PARALLEL].origin;

@@ -186,7 +186,7 @@ static struct davy_policy_subject subject_of(const struct row *row)
 		.compute_units = h->compute_units,
 		.known = row->model[0] == '?'	? DAVY_KNOWN_NO
 			 : row->model[0] == '!' ? DAVY_KNOWN_YES
-						: DAVY_KNOWN_UNTOLD,
+						: DAVY_KNOWN_UNREPORTED,
 	};
 
 	davy_copy_name(s.model, sizeof(s.model), row->model + strspn(row->model, "?!"));

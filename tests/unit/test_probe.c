@@ -142,14 +142,14 @@ struct played {
 	sd_event *loop;
 	struct davy_probe_finding finding;
 	char answer[256];
-	int told;
+	int reported;
 };
 
 static void on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct played *p = arg;
 
-	p->told++;
+	p->reported++;
 	p->finding = *finding;
 	p->finding.answer = NULL;
 	sd_event_exit(p->loop, 0);
@@ -175,7 +175,7 @@ static struct davy_probe_finding play(const char *script, uint32_t limit_ms)
 	assert_int_equal(sd_event_new(&p.loop), 0);
 	assert_int_equal(davy_probe_start(p.loop, &request), 0);
 	assert_int_equal(sd_event_loop(p.loop), 0);
-	assert_int_equal(p.told, 1);
+	assert_int_equal(p.reported, 1);
 	sd_event_unref(p.loop);
 	unlink(path);
 	return p.finding;
@@ -190,9 +190,8 @@ static void the_answer_of_a_program_is_read(void **state)
 	assert_int_equal(play("exit 3", 5000).exit, 3);
 	assert_int_equal(play("head -c 10000 /dev/urandom", 5000).kind, DAVY_PROBE_GARBAGE);
 	assert_int_equal(play("kill -SEGV $$", 5000).signal, SIGSEGV);
-	assert_non_null(
-		strstr(play("seq 100000 >&2; echo last >&2; exit 1", 5000).text,
-		       "its output: last"));
+	assert_non_null(strstr(play("seq 100000 >&2; echo last >&2; exit 1", 5000).text,
+			       "its output: last"));
 	assert_int_equal(
 		play("[ \"$1\" = --stages ] && [ \"$2\" = vulkan ] || exit 9; exec echo x", 5000)
 			.exit,
@@ -275,7 +274,7 @@ static void a_missing_program_is_an_error(void **state)
 	(void)state;
 	assert_int_equal(sd_event_new(&p.loop), 0);
 	assert_int_equal(davy_probe_start(p.loop, &request), -ENOENT);
-	assert_int_equal(p.told, 0);
+	assert_int_equal(p.reported, 0);
 	sd_event_unref(p.loop);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reset from facts, announcements, KFD and the log. */
-#include "signs.h"
+#include "precursors.h"
 
 #include "report/plan_text.h"
 
@@ -45,7 +45,7 @@ static void wedged_event(uint32_t recovery)
 	tell(&ev);
 }
 
-/* The kernel's log is read before the program's record: the stall is the first sign still. */
+/* The kernel log is read before the program's record: the stall remains the first precursor. */
 static void the_log_may_come_before_the_timeout(void **state)
 {
 	struct davy_event ev;
@@ -70,7 +70,7 @@ static void the_log_may_come_before_the_timeout(void **state)
 	ev.log.log_class = davy_log_meaning(DAVY_LOG_RING_TIMEOUT)->class;
 	tell(&ev);
 	assert_int_equal(note()->pid, 60);
-	assert_int_equal(note()->first_sign_ns, stalled);
+	assert_int_equal(note()->first_precursor_ns, stalled);
 }
 
 static void a_first_ring_reset_warns_and_the_second_is_serious(void **state)

@@ -51,7 +51,7 @@ static void gpu_layers_on_the_cpu_are_reported_after_a_minute(void **state)
 	assert_int_equal(notes(), 1);
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->pid, PID);
-	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->first_sign_ns, 100 * S);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->first_precursor_ns, 100 * S);
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->form, DAVY_FORM_LAYERS);
 	pass(600 * S); /* silence is no recovery */
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_CPU), 0);

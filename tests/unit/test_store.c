@@ -392,7 +392,7 @@ static void the_learned_policy_is_read_back(void **state)
 	e->state = DAVY_BREAKER_OPEN;
 	e->until_s = 2000;
 	e->open_count = 3;
-	davy_copy_name(e->because, sizeof(e->because), "because ; of\nnewlines \x1b[31m");
+	davy_copy_name(e->reason, sizeof(e->reason), "because ; of\nnewlines \x1b[31m");
 	assert_int_equal(davy_learned_save(dir, &l), 0);
 	assert_int_equal(l.version, 1);
 	assert_int_equal(davy_learned_load(dir, &back, &line), 0);
@@ -400,7 +400,7 @@ static void the_learned_policy_is_read_back(void **state)
 	assert_int_equal(back.version, 1);
 	assert_string_equal(back.entry[0].device, GPU);
 	assert_int_equal(back.entry[0].open_count, 3);
-	assert_string_equal(back.entry[0].because, "because , of\\x0anewlines \\x1b[31m");
+	assert_string_equal(back.entry[0].reason, "because , of\\x0anewlines \\x1b[31m");
 }
 
 static void a_breaker_excludes_a_start_only_while_open(void **state)

@@ -121,7 +121,7 @@ static void check_label(const struct davy_scenario *scenario, uint64_t seed, con
 	assert_true(l->device[0] || l->pid);
 	if (l->pid)
 		assert_true(known(s, l->pid));
-	assert_true(l->sign_ns < l->failure_ns);
+	assert_true(l->precursor_ns < l->failure_ns);
 	assert_true(l->cause_ns >= l->begin_ns + CALM);
 	assert_true(s->last_ns >= l->failure_ns + 9 * DAVY_S);
 }
@@ -225,7 +225,7 @@ static void leads_are_those_of_the_reports(void **state)
 			uint64_t lead_ms;
 
 			run(davy_scenario_find(reports[i].name), seed, &s, &l);
-			lead_ms = (l.failure_ns - l.sign_ns) / DAVY_MS;
+			lead_ms = (l.failure_ns - l.precursor_ns) / DAVY_MS;
 			assert_true(lead_ms >= reports[i].lead_s * 500 - 500);
 			assert_true(lead_ms <= reports[i].lead_s * 2000 + 4000);
 		}

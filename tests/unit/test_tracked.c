@@ -37,8 +37,8 @@ static struct davy_tracked *follow(uint32_t pid, uint32_t uid, uint32_t workload
 	put(name, text, (size_t)n);
 	t = davy_tracked_new(&agent, pid);
 	assert_int_equal(t->uid, uid);
-	t->workload = t->told.workload = workload;
-	t->told.engine = DAVY_ENGINE_LLAMA_SERVER;
+	t->workload = t->reported.workload = workload;
+	t->reported.engine = DAVY_ENGINE_LLAMA_SERVER;
 	t->used_ns = pid;
 	return t;
 }
@@ -57,7 +57,7 @@ static void a_user_pushes_out_his_own_processes(void **state)
 	follow(ADOPTED, MALLORY, 3);
 	follow(OTHERS, 7, 0);
 	for (uint32_t pid = 10; pid < 10 + 600; pid++) /* of more worth: their backend is known */
-		follow(pid, MALLORY, 0)->told.backend = DAVY_BACKEND_VULKAN;
+		follow(pid, MALLORY, 0)->reported.backend = DAVY_BACKEND_VULKAN;
 	assert_true(is_followed(ADOPTED));
 	assert_true(is_followed(OTHERS));
 	assert_false(is_followed(10));

@@ -129,7 +129,7 @@ static void events_do_not_use_up_the_looks(void **state)
 	put_engine(200);
 	know(200);
 	assert_non_null(tracked(200));
-	assert_int_equal(tracked(200)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
+	assert_int_equal(tracked(200)->reported.engine, DAVY_ENGINE_LLAMA_SERVER);
 	tracked(200)->inspect_ns += 60 * DAVY_NS_PER_S; /* due in a minute */
 	for (int i = 0; i < 1000; i++)
 		know(200);
@@ -154,8 +154,8 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	t->cxx_attached = t->ggml_attached = true;
 	t->inspect_ns = 1;
 	tick();
-	assert_int_equal(t->told.backend, DAVY_BACKEND_VULKAN);
-	assert_true(t->told.device[0] && t->told.more_devices[0][0]);
+	assert_int_equal(t->reported.backend, DAVY_BACKEND_VULKAN);
+	assert_true(t->reported.device[0] && t->reported.more_devices[0][0]);
 	assert_int_not_equal(t->inspect_ns, 0); /* open is not in use: it is looked at again */
 	t->inspect_ns = 0;
 	client->pid = 201;
@@ -163,16 +163,16 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	davy_copy_name(client->info.device, sizeof(client->info.device), "0000:04:00.0");
 	davy_tracked_used(&agent, 201);
 	tick();
-	assert_string_equal(t->told.device, "0000:04:00.0");
-	assert_string_equal(t->told.more_devices[0], "");
+	assert_string_equal(t->reported.device, "0000:04:00.0");
+	assert_string_equal(t->reported.more_devices[0], "");
 	assert_int_equal(t->inspect_ns, 0); /* settled */
 	client[1] = client[0];		    /* the model does not fit into one */
 	davy_copy_name(client[1].info.device, sizeof(client[1].info.device), "0000:03:00.0");
 	client[2] = client[1];
 	davy_tracked_used(&agent, 201);
 	tick();
-	assert_string_equal(t->told.device, "0000:03:00.0"); /* two clients, the most memory */
-	assert_string_equal(t->told.more_devices[0], "0000:04:00.0");
+	assert_string_equal(t->reported.device, "0000:03:00.0"); /* two clients, the most memory */
+	assert_string_equal(t->reported.more_devices[0], "0000:04:00.0");
 }
 
 /* A library that is not mapped yet would make another version of it. */
@@ -236,7 +236,7 @@ static void a_tick_only_submits_and_no_process_is_lost(void **state)
 	settle();
 	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++) {
 		assert_non_null(tracked(pid));
-		assert_int_equal(tracked(pid)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
+		assert_int_equal(tracked(pid)->reported.engine, DAVY_ENGINE_LLAMA_SERVER);
 		tracked(pid)->inspect_ns = 1;
 	}
 	davy_tracker_tick(&agent, davy_boot_ns());
@@ -254,7 +254,7 @@ static void an_exec_of_a_process_twice_is_one_look(void **state)
 		davy_tracker_exec(&agent, 300);
 	assert_true(agent.readers.queue.count <= 1);
 	settle();
-	assert_int_equal(tracked(300)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
+	assert_int_equal(tracked(300)->reported.engine, DAVY_ENGINE_LLAMA_SERVER);
 }
 
 /* Only its end is as its owner likes: a reader that was stopped is one that hangs. */
@@ -289,7 +289,7 @@ static void a_reader_that_hangs_is_replaced_and_its_process_waits(void **state)
 		agent.readers.patience_ns = DAVY_NS_PER_S;
 		davy_reader_wait(&agent, 302, 1000);
 	}
-	assert_int_equal(tracked(302)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
+	assert_int_equal(tracked(302)->reported.engine, DAVY_ENGINE_LLAMA_SERVER);
 	assert_null(tracked(301));
 	assert_int_equal(agent.readers.queue.count, 1); /* it waits for its penalty's end */
 	for (size_t i = 0; i < DAVY_PENALTIES_MAX; i++)
@@ -313,7 +313,7 @@ static void a_reader_that_dies_is_replaced(void **state)
 		agent.readers.retry_ns = 0;
 		settle();
 	}
-	assert_int_equal(tracked(303)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
+	assert_int_equal(tracked(303)->reported.engine, DAVY_ENGINE_LLAMA_SERVER);
 }
 
 /* The start of a process comes whole, and once. */

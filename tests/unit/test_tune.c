@@ -17,7 +17,7 @@ static struct davy_case failing(void)
 	of.label.begin_ns = 100 * S;
 	of.label.duration_ns = 1000 * S;
 	of.label.cause_ns = 800 * S;
-	of.label.sign_ns = 900 * S;
+	of.label.precursor_ns = 900 * S;
 	of.label.failure_ns = 1000 * S;
 	return of;
 }
@@ -56,10 +56,10 @@ static void an_alarm_between_sign_and_failure_is_correct(void **state)
 
 	(void)state;
 	assert_true(s.foreseen);
-	assert_int_equal(s.lead_ns, 50 * S);
+	assert_int_equal(s.lead_time_ns, 50 * S);
 	assert_int_equal(s.false_count, 0);
 	assert_int_equal(s.hazard, DAVY_HZ_JOB_STALL);
-	assert_int_equal(davy_lead_permille(&of, &s), 500);
+	assert_int_equal(davy_lead_time_permille(&of, &s), 500);
 }
 
 static void each_edge_of_the_time_in_which_one_counts(void **state)
@@ -85,7 +85,7 @@ static void each_edge_of_the_time_in_which_one_counts(void **state)
 
 		assert_int_equal(s.foreseen, edges[i].foreseen);
 		assert_int_equal(s.false_count, edges[i].false_alarm);
-		assert_int_equal(davy_lead_permille(&of, &s), edges[i].permille);
+		assert_int_equal(davy_lead_time_permille(&of, &s), edges[i].permille);
 	}
 }
 
@@ -131,7 +131,7 @@ static void the_first_alarm_makes_the_lead(void **state)
 	struct davy_score s = judged(&of, plans, 3);
 
 	(void)state;
-	assert_int_equal(s.lead_ns, 90 * S);
+	assert_int_equal(s.lead_time_ns, 90 * S);
 	assert_int_equal(s.false_count, 0);
 }
 
@@ -209,7 +209,7 @@ static void sums_and_medians(void **state)
 	at[5] = (struct davy_case){ 0 }; /* recorded, nothing known */
 	for (size_t i = 0; i < 2; i++) {
 		scores[i].foreseen = true;
-		scores[i].lead_ns = (i + 1) * 30 * S;
+		scores[i].lead_time_ns = (i + 1) * 30 * S;
 	}
 	scores[4].false_count = 3;
 	scores[4].false_of[DAVY_HZ_RESET] = 3;
@@ -219,7 +219,7 @@ static void sums_and_medians(void **state)
 	assert_int_equal(sum.all.foreseen, 2);
 	assert_int_equal(sum.all.ratio_permille, 0); /* 0, 0, 300, 600: the lower one */
 	assert_int_equal(sum.of_class[DAVY_CLASS_RING_TIMEOUT].ratio_permille, 300);
-	assert_int_equal(sum.of_class[DAVY_CLASS_RING_TIMEOUT].lead_ns, 30 * S);
+	assert_int_equal(sum.of_class[DAVY_CLASS_RING_TIMEOUT].lead_time_ns, 30 * S);
 	assert_int_equal(sum.of_class[DAVY_CLASS_RING_TIMEOUT].possible_ns, 100 * S);
 	assert_int_equal(sum.of_class[DAVY_CLASS_HANG].count, 1);
 	assert_int_equal(sum.of_class[DAVY_CLASS_HANG].foreseen, 0);
@@ -242,9 +242,9 @@ static void a_failure_at_its_sign_has_all_of_its_lead(void **state)
 	struct davy_score s;
 
 	(void)state;
-	of.label.sign_ns = of.label.failure_ns; /* possible: none */
+	of.label.precursor_ns = of.label.failure_ns; /* possible: none */
 	s = judged_one(&of, note(999 * S, PID, GPU, 2));
-	assert_int_equal(davy_lead_permille(&of, &s), 1000);
+	assert_int_equal(davy_lead_time_permille(&of, &s), 1000);
 }
 
 static void a_candidate_must_not_be_worse_anywhere(void **state)
@@ -270,15 +270,15 @@ static void a_candidate_must_not_be_worse_anywhere(void **state)
 	other.false_benign = 3;
 	other.all.ratio_permille = 499;
 	assert_false(davy_summary_not_worse(&other, &base));
-	base.of_class[DAVY_CLASS_HANG].lead_ns = 10 * S;
+	base.of_class[DAVY_CLASS_HANG].lead_time_ns = 10 * S;
 	other = base;
 	other.false_benign = 0; /* bought with one class's lead */
-	other.of_class[DAVY_CLASS_HANG].lead_ns = 9 * S;
+	other.of_class[DAVY_CLASS_HANG].lead_time_ns = 9 * S;
 	assert_true(davy_summary_better(&other, &base));
 	assert_false(davy_summary_not_worse(&other, &base));
-	other.of_class[DAVY_CLASS_HANG].lead_ns = 10 * S - 1; /* noise */
+	other.of_class[DAVY_CLASS_HANG].lead_time_ns = 10 * S - 1; /* noise */
 	assert_true(davy_summary_not_worse(&other, &base));
-	other.of_class[DAVY_CLASS_HANG].lead_ns = 9 * S;
+	other.of_class[DAVY_CLASS_HANG].lead_time_ns = 9 * S;
 	other.of_class[DAVY_CLASS_HANG].foreseen = 6; /* one more, with less of it */
 	assert_true(davy_summary_not_worse(&other, &base));
 	other = base;
@@ -508,8 +508,8 @@ static void a_score_is_that_of_a_replay(void **state)
 	configs[1].value[DAVY_CFG_STALL_LEVEL3] = 1000;
 	assert_int_equal(davy_score_trace(&cases.at[0], configs, 2, scores), 0);
 	assert_true(scores[0].foreseen);
-	assert_in_range(davy_lead_permille(&cases.at[0], &scores[0]), 600, 900);
-	assert_true(scores[1].lead_ns < scores[0].lead_ns);
+	assert_in_range(davy_lead_time_permille(&cases.at[0], &scores[0]), 600, 900);
+	assert_true(scores[1].lead_time_ns < scores[0].lead_time_ns);
 	assert_true(scores[0].event_count > 1000);
 	assert_int_equal(davy_score_all(&cases, configs, 2, 3, &all), 0);
 	assert_memory_equal(all, scores, sizeof(scores));

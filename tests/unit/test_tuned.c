@@ -201,7 +201,7 @@ static void known_settings_are_reported_again(void **state)
 	ev.tuning.backend = DAVY_BACKEND_VULKAN;
 	ev.tuning.stamp = 7;
 	memcpy(ev.tuning.head, &known.tuner, sizeof(ev.tuning.head));
-	memcpy(ev.tuning.told, known.told, sizeof(ev.tuning.told));
+	memcpy(ev.tuning.configured, known.configured, sizeof(ev.tuning.configured));
 	ev.tuning.of = known.tuner.of[DAVY_BACKEND_VULKAN];
 	assert_true(davy_event_valid(&ev));
 	tell(&ev);

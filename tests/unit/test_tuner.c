@@ -12,7 +12,7 @@ static void a_good_model_is_never_touched(void **state)
 	begin();
 	for (int i = 0; i < 1000; i++) {
 		soaks(DAY, DEEP);
-		assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
+		assert_int_equal(reason.why, DAVY_TUNER_AS_CONFIGURED);
 		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
 		for (uint32_t which = 0; which < DAVY_TUNER_SETTINGS; which++)
 			assert_int_equal(setting.size[which], 0);
@@ -216,7 +216,7 @@ static void a_proven_size_that_fails_once_is_tried_again_first(void **state)
 	assert_int_equal(reason.why, DAVY_TUNER_AGAIN);
 	assert_int_equal(setting.size[DAVY_TUNER_UBATCH], 0);
 	soaks(DAY, 7000);
-	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
+	assert_int_equal(reason.why, DAVY_TUNER_AS_CONFIGURED);
 	assert_int_equal(tuner.of[DAVY_BACKEND_VULKAN].failed_depth, 0);
 }
 
@@ -409,7 +409,7 @@ static void another_environment_makes_bad_sizes_doubtful(void **state)
 	soaks(DAY, 5000);
 	assert_int_equal(setting.size[DAVY_TUNER_UBATCH], 0);
 	soaks(DAY, 5000);
-	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
+	assert_int_equal(reason.why, DAVY_TUNER_AS_CONFIGURED);
 }
 
 static void from_the_cpu_back_by_a_probation(void **state)
@@ -432,7 +432,7 @@ static void from_the_cpu_back_by_a_probation(void **state)
 	soaks(1, 0);
 	assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
 	soaks(2 * DAY, 8000);
-	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
+	assert_int_equal(reason.why, DAVY_TUNER_AS_CONFIGURED);
 }
 
 static void without_a_working_size_the_smallest_and_the_ordered_alternate(void **state)
@@ -460,7 +460,7 @@ static void without_a_working_size_the_smallest_and_the_ordered_alternate(void *
 		assert_int_equal(reason.why, DAVY_TUNER_RAISE);
 	}
 	soaks(DAY, 8000);
-	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
+	assert_int_equal(reason.why, DAVY_TUNER_AS_CONFIGURED);
 }
 
 static void sizes_stay_within_changing_bounds(void **state)
@@ -518,7 +518,7 @@ static void a_failure_of_a_larger_size_does_not_count_for_a_smaller_one(void **s
 	davy_tuner_trouble(&tuner, now, 5000, DAVY_CLASS_RING_TIMEOUT);
 	bounds.range[DAVY_TUNER_UBATCH].ceiling = 128; /* the bounds were lowered meanwhile */
 	ask();
-	assert_int_equal(reason.why, DAVY_TUNER_AS_TOLD);
+	assert_int_equal(reason.why, DAVY_TUNER_AS_CONFIGURED);
 	assert_int_equal(setting.size[DAVY_TUNER_UBATCH], 0);
 	begin();
 	bounds.range[DAVY_TUNER_LAYERS].ceiling = 0;
@@ -707,8 +707,7 @@ int main(void)
 		cmocka_unit_test(a_soak_that_foretold_nothing_was_too_short),
 		cmocka_unit_test(another_environment_makes_bad_sizes_doubtful),
 		cmocka_unit_test(from_the_cpu_back_by_a_probation),
-		cmocka_unit_test(
-			without_a_working_size_the_smallest_and_the_ordered_alternate),
+		cmocka_unit_test(without_a_working_size_the_smallest_and_the_ordered_alternate),
 		cmocka_unit_test(sizes_stay_within_changing_bounds),
 		cmocka_unit_test(reports_before_the_first_answer_count),
 		cmocka_unit_test(a_failure_of_a_larger_size_does_not_count_for_a_smaller_one),

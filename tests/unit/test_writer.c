@@ -146,9 +146,9 @@ static bool put(void *arg, const char *text, size_t size)
 
 static void messages_that_were_lost_are_counted(void **state)
 {
-	static const char told[] = "davylamp: before\n"
-				   "davylamp: 2 messages were not printed\n"
-				   "davylamp: after 7\n";
+	static const char reported[] = "davylamp: before\n"
+				       "davylamp: 2 messages were not printed\n"
+				       "davylamp: after 7\n";
 	struct davy_writer o;
 	char text[256];
 
@@ -163,8 +163,8 @@ static void messages_that_were_lost_are_counted(void **state)
 	press(XON);
 	davy_log("after %d", 7);
 	davy_log_through(NULL, NULL);
-	assert_int_equal(shown(text, sizeof(text)), sizeof(told) - 1);
-	assert_memory_equal(text, told, sizeof(told) - 1);
+	assert_int_equal(shown(text, sizeof(text)), sizeof(reported) - 1);
+	assert_memory_equal(text, reported, sizeof(reported) - 1);
 	davy_writer_close(&o);
 	close_terminal();
 }

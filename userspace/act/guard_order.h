@@ -20,14 +20,14 @@
 
 #define DAVY_GUARD_FD	    3
 #define DAVY_GUARD_AGENT_FD 4
-#define DAVY_GUARD_HOLDS    64
+#define DAVY_GUARD_FREEZES  64
 
 #define DAVY_GUARD_PERIOD_NS	   ((uint64_t)100 * 1000 * 1000)
 #define DAVY_GUARD_PAUSE_MAX_NS	   ((uint64_t)60 * 1000 * 1000 * 1000)
 #define DAVY_GUARD_THROTTLE_MAX_NS ((uint64_t)3600 * 1000 * 1000 * 1000)
 
 enum davy_guard_op {
-	DAVY_GUARD_HOLD = 1,	/* renews a freeze with the same id and target */
+	DAVY_GUARD_FREEZE = 1,	/* renews a freeze with the same id and target */
 	DAVY_GUARD_RELEASE = 2, /* ignored if it has ended already */
 };
 

@@ -32,7 +32,7 @@ struct run {
 	int output_fd; /* owned by its event source, like the others; -1: not watched */
 	int noise_fd;
 	struct davy_child child;
-	bool told;
+	bool reported;
 	uint64_t began_ms;
 	size_t used;
 	size_t noise_used;
@@ -64,9 +64,9 @@ static void probe_run_tell(struct run *r)
 {
 	struct davy_probe_finding finding;
 
-	if (r->told)
+	if (r->reported)
 		return;
-	r->told = true;
+	r->reported = true;
 	r->end.ms = (uint32_t)(davy_now_ms() - r->began_ms);
 	r->noise_text[r->noise_used] = 0;
 	davy_probe_judge(&r->end, r->text, r->used, r->noise_text, &finding);
@@ -145,9 +145,9 @@ static int on_exit_seen(sd_event_source *source, int fd, uint32_t events, void *
 		r->end.signal = WTERMSIG(status);
 	else
 		r->end.exit = WEXITSTATUS(status);
-	for (int i = 0; !r->told && i < DRAIN_READS && probe_run_read_output(r) > 0; i++)
+	for (int i = 0; !r->reported && i < DRAIN_READS && probe_run_read_output(r) > 0; i++)
 		;
-	for (int i = 0; !r->told && i < DRAIN_READS && probe_run_read_noise(r) > 0; i++)
+	for (int i = 0; !r->reported && i < DRAIN_READS && probe_run_read_noise(r) > 0; i++)
 		;
 	probe_run_tell(r);
 	run_free(r);

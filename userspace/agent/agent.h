@@ -69,7 +69,7 @@ struct davy_tracked {
 	uint32_t loaded_backends;
 	bool cpu_assumed; /* no GPU use was seen for a long time */
 	bool device_used; /* its memory is on this device: the device is certain */
-	struct davy_ev_process told;
+	struct davy_ev_process reported;
 	uint64_t ledger_ns; /* the ledger has its survival up to this time; 0: no entry */
 	uint64_t slowest_job_ns;
 	bool cxx_attached;
@@ -129,7 +129,7 @@ struct davy_meant {
 	uint32_t workload; /* 0: empty */
 	uint8_t action;
 	uint8_t hazard;
-	char because[1024];
+	char reason[1024];
 };
 
 struct davy_agent {
@@ -190,7 +190,7 @@ struct davy_agent {
 	struct davy_meant meant[DAVY_MEANT_MAX]; /* reasons of the latest acts */
 	struct {
 		uint64_t noted_ns;
-		bool told; /* a failed write was logged */
+		bool reported; /* a failed write was logged */
 	} ledger;
 	struct davy_kept_tuning tuning[DAVY_WORLD_WORKLOADS];
 	int64_t wall_offset_s;	      /* of the wall clock, as reported to the core */

@@ -14,7 +14,7 @@ static bool pace_tracks(const struct davy_agent *a)
 	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++) {
 		const struct davy_tracked *t = &a->tracked[i];
 
-		if (t->pid && (t->inspect_ns || t->told.engine != DAVY_ENGINE_NONE))
+		if (t->pid && (t->inspect_ns || t->reported.engine != DAVY_ENGINE_NONE))
 			return true;
 	}
 	return false;

@@ -68,17 +68,18 @@ static int policy_change_ask(const struct davy_history_options *o, json_t *quest
 /* Reports a change of the layer: the current version, or the error. */
 static int tell_version(const struct davy_history_options *o, const struct outcome *out)
 {
-	json_t *told;
+	json_t *reported;
 
 	if (out->result < 0) {
 		davy_log("%s", out->why);
 	} else if (o->json) {
-		told = json_pack("{s:b, s:i}", "changed", out->result > 0, "version", out->result);
+		reported =
+			json_pack("{s:b, s:i}", "changed", out->result > 0, "version", out->result);
 		if (!out->result)
-			json_object_del(told, "version");
-		json_dumpf(told, stdout, JSON_COMPACT);
+			json_object_del(reported, "version");
+		json_dumpf(reported, stdout, JSON_COMPACT);
 		putchar('\n');
-		json_decref(told);
+		json_decref(reported);
 	} else if (out->result) {
 		printf("version %d is current\n", out->result);
 	} else {
@@ -212,16 +213,16 @@ static void forget_here(const struct davy_history_options *o, const char *device
 
 static int tell_forgotten(const struct davy_history_options *o, const struct outcome *out)
 {
-	json_t *told;
+	json_t *reported;
 
 	if (out->result < 0) {
 		davy_log("%s", out->why);
 	} else if (o->json) {
-		told = json_pack("{s:i, s:i, s:i}", "ledger", out->result, "learned", out->learned,
-				 "rules", out->rules);
-		json_dumpf(told, stdout, JSON_COMPACT);
+		reported = json_pack("{s:i, s:i, s:i}", "ledger", out->result, "learned",
+				     out->learned, "rules", out->rules);
+		json_dumpf(reported, stdout, JSON_COMPACT);
 		putchar('\n');
-		json_decref(told);
+		json_decref(reported);
 	} else {
 		printf("forgotten: %d row%s of ledger and tuner, %d breaker%s, %d rule%s\n",
 		       out->result, out->result == 1 ? "" : "s", out->learned,

@@ -20,13 +20,13 @@ static const char *policy_explain_print_said(const struct davy_policy_origin *o,
 static void policy_explain_print_origin(const struct davy_policy_origin *o)
 {
 	const struct davy_rule *r = o->rule;
-	char path[SHOWN], because[SHOWN], source[SHOWN];
+	char path[SHOWN], reason[SHOWN], source[SHOWN];
 
 	printf("      %s, %s:%u, rule %s%s\n", davy_layer_name((enum davy_layer)o->layer->layer),
 	       davy_text_shown(path, sizeof(path), o->layer->path), o->line, r->name,
 	       o->pinned ? ", pinned" : "");
-	if (r->because)
-		printf("      because %s\n", policy_explain_print_said(o, r->because, because));
+	if (r->reason)
+		printf("      because %s\n", policy_explain_print_said(o, r->reason, reason));
 	if (r->source || r->date)
 		printf("      %s%s%s\n", policy_explain_print_said(o, r->source, source),
 		       r->source && r->date ? ", " : "", davy_policy_text(o->layer, r->date));

@@ -124,7 +124,7 @@ static int read_side(struct davy_db *db, unsigned int number, struct side *ret)
 {
 	struct davy_version v = { .number = 0 };
 	char when[32] = "";
-	uint32_t told;
+	uint32_t reported;
 	int err = number ? -ENOENT : 0;
 
 	ret->body = "";
@@ -137,7 +137,7 @@ static int read_side(struct davy_db *db, unsigned int number, struct side *ret)
 	if (err)
 		return DAVY_EXIT_FAILED;
 	if (number) {
-		davy_generated_judge(ret->text, &told, &ret->body);
+		davy_generated_judge(ret->text, &reported, &ret->body);
 		davy_when(v.made_s, when, sizeof(when));
 	}
 	snprintf(ret->name, sizeof(ret->name), "version %u%s%s", number, when[0] ? "\t" : "", when);

@@ -59,13 +59,13 @@ static void print_versions(const struct davy_ledger_environment *e)
 {
 	const char *const texts[] = { e->kernel, e->driver, e->firmware, e->engine };
 	char safe[4 * DAVY_LEDGER_VERSION];
-	size_t told = 0;
+	size_t reported = 0;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i][0])
-			printf("%s%s", told++ ? "; " : "    under ",
+			printf("%s%s", reported++ ? "; " : "    under ",
 			       davy_text_shown(safe, sizeof(safe), texts[i]));
-	if (told)
+	if (reported)
 		putchar('\n');
 }
 

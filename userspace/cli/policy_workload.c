@@ -83,15 +83,15 @@ static void policy_workload_print_value(const json_t *value, bool why)
 static void print_environment(const json_t *e)
 {
 	static const char *const keys[] = { "kernel", "driver", "firmware", "engine" };
-	size_t told = 0;
+	size_t reported = 0;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *text = davy_message_text(e, keys[i]);
 
 		if (text[0])
-			printf("%s%s %s", told++ ? "; " : "  under ", keys[i], text);
+			printf("%s%s %s", reported++ ? "; " : "  under ", keys[i], text);
 	}
-	if (told)
+	if (reported)
 		putchar('\n');
 }
 
@@ -245,15 +245,15 @@ int davy_policy_running(const struct davy_policy_running *asked)
 bool davy_policy_running_all(const struct davy_policy_running *asked)
 {
 	json_t *answer = NULL, *p;
-	bool told = false;
+	bool reported = false;
 	size_t i;
 
 	if (geteuid() || davy_client_find(asked->socket_path) ||
 	    policy_workload_list(asked->socket_path, &answer))
 		return false;
 	json_array_foreach(json_object_get(answer, "processes"), i,
-			   p) if (davy_message_number(p, "workload", 0)) told |=
+			   p) if (davy_message_number(p, "workload", 0)) reported |=
 		!policy_workload_tell(asked, davy_message_number(p, "pid", 0));
 	json_decref(answer);
-	return told;
+	return reported;
 }

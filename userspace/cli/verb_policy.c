@@ -88,7 +88,7 @@ struct policy_options {
 
 static void policy_print(const struct davy_learned_entry *e)
 {
-	char device[128], model[256], because[512], since[32], until[32];
+	char device[128], model[256], reason[512], since[32], until[32];
 
 	printf("%s on %s, model %s: breaker %s\n", davy_backend_name(e->backend),
 	       davy_text_shown(device, sizeof(device), e->device[0] ? e->device : "any device"),
@@ -98,20 +98,19 @@ static void policy_print(const struct davy_learned_entry *e)
 		printf(", next probation start from %s",
 		       davy_when(e->until_s, until, sizeof(until)));
 	printf("; opened %u time%s\n    because it %s\n", e->open_count,
-	       e->open_count == 1 ? "" : "s",
-	       davy_text_shown(because, sizeof(because), e->because));
+	       e->open_count == 1 ? "" : "s", davy_text_shown(reason, sizeof(reason), e->reason));
 }
 
 static void policy_print_json(const struct davy_learned_entry *e)
 {
-	char device[128], model[256], because[512];
+	char device[128], model[256], reason[512];
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:s}", "backend",
 			      davy_backend_name(e->backend), "device",
 			      davy_text_shown(device, sizeof(device), e->device), "model",
 			      davy_text_shown(model, sizeof(model), e->model), "state",
 			      davy_breaker_state_name(e->state), "since", (json_int_t)e->since_s,
 			      "until", (json_int_t)e->until_s, "openings", (int)e->open_count,
-			      "because", davy_text_shown(because, sizeof(because), e->because));
+			      "because", davy_text_shown(reason, sizeof(reason), e->reason));
 
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');

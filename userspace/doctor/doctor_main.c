@@ -129,7 +129,7 @@ static void doctor_main_read_all(const struct doctor_options *o, struct doctor *
 /* Appends a rule for this GPU and engine, like 'davylamp policy pin'. */
 static int doctor_main_apply(const struct doctor_options *o, const struct doctor *d)
 {
-	char backends[64], words[3][96], because[DAVY_RULE_TEXT_LEN];
+	char backends[64], words[3][96], reason[DAVY_RULE_TEXT_LEN];
 	char *list[] = { words[0], words[1], words[2] };
 	const struct davy_conclusion *c = &d->conclusion;
 	const char *engine = d->facts->engine.name;
@@ -138,7 +138,7 @@ static int doctor_main_apply(const struct doctor_options *o, const struct doctor
 				.words = list,
 				.count = 1,
 				.json = o->json,
-				.because = because,
+				.reason = reason,
 				.once = true };
 
 	if (!c->policy_count) {
@@ -152,7 +152,7 @@ static int doctor_main_apply(const struct doctor_options *o, const struct doctor
 			 d->facts->engine.engine == DAVY_ENGINE_OLLAMA ? "*" : "");
 	if (c->vendor)
 		snprintf(words[pin.count++], sizeof(words[0]), "vendor=%s", c->vendor);
-	snprintf(because, sizeof(because), "davylamp doctor: %s%s%s",
+	snprintf(reason, sizeof(reason), "davylamp doctor: %s%s%s",
 		 c->cause[0].finding->check->fault, c->cause[0].finding->about[0] ? ", " : "",
 		 c->cause[0].finding->about);
 	return davy_policy_pin(&pin);

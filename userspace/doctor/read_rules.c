@@ -17,7 +17,7 @@ static void rules_take_rule(struct davy_doctor_gpu *g, enum davy_backend backend
 
 	if (!o->rule || davy_effective_allows(e, backend))
 		return;
-	why = davy_policy_text(o->layer, o->rule->because);
+	why = davy_policy_text(o->layer, o->rule->reason);
 	source = davy_policy_text(o->layer, o->rule->source);
 	g->policy[backend].against = true;
 	davy_text_safe(g->policy[backend].why, sizeof(g->policy[backend].why), why);

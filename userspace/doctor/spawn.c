@@ -178,9 +178,9 @@ void davy_spawn_listen(struct davy_spawned *s, int wait_ms)
 		;
 	for (int i = 0; i < DRAIN_READS && spawn_read_noise(s); i++)
 		;
-	if (s->told || davy_now_ms() - s->began_ms < DAVY_SPAWN_TOLD_MS)
+	if (s->reported || davy_now_ms() - s->began_ms < DAVY_SPAWN_REPORT_MS)
 		return;
-	s->told = true;
+	s->reported = true;
 	davy_log("doctor: waiting for %s, at most %u s",
 		 davy_text_safe(what, sizeof(what), s->spawn->what), s->spawn->limit_ms / 1000);
 }

@@ -10,7 +10,7 @@
 #include "doctor/who.h"
 
 #define DAVY_SPAWN_NOISE_MAX 4096
-#define DAVY_SPAWN_TOLD_MS   2000 /* after this time a message says what is waited for */
+#define DAVY_SPAWN_REPORT_MS 2000 /* after this time a message says what is waited for */
 
 struct davy_spawn {
 	const struct davy_who *who;
@@ -28,7 +28,7 @@ struct davy_spawned {
 	pid_t pid;
 	int output, noise, hold; /* -1: none */
 	uint64_t began_ms;
-	bool told;
+	bool reported;
 	struct davy_probe_end end;
 	size_t output_size, noise_size;
 	char output_text[DAVY_PROBE_OUTPUT_MAX];

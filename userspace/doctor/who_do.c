@@ -10,10 +10,10 @@
 #include "lib/log.h"
 #include "doctor/who.h"
 
-#define LIMIT_MS 10000
-#define TOLD_MS	 2000
-#define END_MS	 100
-#define FAILED	 99 /* exit status: davy_who_become() failed */
+#define LIMIT_MS  10000
+#define REPORT_MS 2000
+#define END_MS	  100
+#define FAILED	  99 /* exit status: davy_who_become() failed */
 
 struct davy_doctor_facts *davy_facts_new(void)
 {
@@ -49,9 +49,9 @@ static int who_wait(struct davy_child *child, const char *what)
 {
 	int status;
 
-	if (!davy_child_wait(child, TOLD_MS, &status)) {
+	if (!davy_child_wait(child, REPORT_MS, &status)) {
 		davy_log("doctor: waiting for %s, at most %d s", what, LIMIT_MS / 1000);
-		if (!davy_child_wait(child, LIMIT_MS - TOLD_MS, &status)) {
+		if (!davy_child_wait(child, LIMIT_MS - REPORT_MS, &status)) {
 			davy_child_end(child, END_MS);
 			return -ETIMEDOUT;
 		}

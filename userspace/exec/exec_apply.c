@@ -87,13 +87,13 @@ static int set_by_target(struct davy_exec_case *c)
 	int err;
 
 	exec_apply_aim(c);
-	err = davy_engine_tell(&c->launch.facts, &c->target, &c->told);
+	err = davy_engine_tell(&c->launch.facts, &c->target, &c->applied);
 	if (err) {
-		davy_log("%s; nothing is started", c->told.why);
+		davy_log("%s; nothing is started", c->applied.why);
 		return DAVY_EXIT_NOTHING;
 	}
-	for (size_t i = 0; i < c->told.count; i++)
-		set_variable(c, c->told.at[i].name, c->told.at[i].value, NULL);
+	for (size_t i = 0; i < c->applied.count; i++)
+		set_variable(c, c->applied.at[i].name, c->applied.at[i].value, NULL);
 	return DAVY_EXIT_DONE;
 }
 

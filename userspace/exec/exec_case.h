@@ -36,7 +36,7 @@ struct davy_exec_case {
 	struct davy_choice_question question;
 	struct davy_choice choice;
 	struct davy_engine_target target;
-	struct davy_environment told; /* variables that select the target */
+	struct davy_environment applied; /* variables that select the target */
 	size_t variable_count;
 	struct davy_exec_variable variables[DAVY_EXEC_VARIABLES];
 	struct davy_launch launch;

@@ -98,7 +98,7 @@ static void read_learned(struct davy_exec_case *c)
 			e = davy_learned_against(&c->learned, backend, c->own_model, q->now_s);
 		if (e)
 			q->breaker[i] =
-				(struct davy_choice_breaker){ e->until_s, e->device, e->because };
+				(struct davy_choice_breaker){ e->until_s, e->device, e->reason };
 	}
 }
 

@@ -17,7 +17,7 @@ void davy_exec_say_value(const char *key, const struct davy_policy_value *v)
 	snprintf(text, sizeof(text), "policy: %s%s%s = %s (%s:%u, rule %s)%s%s", key,
 		 v->name ? " " : "", v->name ? v->name : "", v->text,
 		 davy_text_shown(path, sizeof(path), o->layer->path), o->line, o->rule->name,
-		 o->rule->because ? ": " : "", davy_policy_text(o->layer, o->rule->because));
+		 o->rule->reason ? ": " : "", davy_policy_text(o->layer, o->rule->reason));
 	davy_log("%s", text);
 }
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "act/strict.h"
+#include "act/cpu_only.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "sensors/gpu/host_memory.h"
@@ -301,8 +301,8 @@ static int handover_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		handover_drain(s);
 	if (!h->stage)
 		return 0;
-	if (age_ms(h->told_ms) >= TELL_MS) {
-		h->told_ms = davy_now_ms();
+	if (age_ms(h->reported_ms) >= TELL_MS) {
+		h->reported_ms = davy_now_ms();
 		davy_log("migration, %.0f s: %s", (double)age_ms(h->began_ms) / 1000,
 			 stage_names[h->stage]);
 	}
@@ -419,7 +419,7 @@ int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_over
 	h->load_ms = load_ms(patience_ms);
 	h->override = *override;
 	h->was = s->engine.override;
-	h->began_ms = h->told_ms = davy_now_ms();
+	h->began_ms = h->reported_ms = davy_now_ms();
 	memcpy(h->address, listener.address, sizeof(h->address));
 	err = open_slots(s);
 	if (err)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "act/strict.h"
+#include "act/cpu_only.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/message.h"
@@ -66,9 +66,9 @@ static void remember_why(struct davy_supervisor *s, const json_t *order,
 		take_why(&s->moved, order);
 }
 
-static json_t *supervise_replace_effects(const char *rung, const struct davy_supervisor_why *why)
+static json_t *supervise_replace_effects(const char *action, const struct davy_supervisor_why *why)
 {
-	return json_pack("{s:s, s:s, s:s, s:s}", "rung", rung, "hazard", why->hazard, "backend",
+	return json_pack("{s:s, s:s, s:s, s:s}", "rung", action, "hazard", why->hazard, "backend",
 			 why->backend, "device", why->device);
 }
 

@@ -41,9 +41,9 @@ struct davy_handover {
 	uint32_t load_ms;  /* time limit for loading */
 	uint32_t token_ms; /* measured time to the first token */
 	uint64_t began_ms;
-	uint64_t stage_ms; /* when the stage began */
-	uint64_t told_ms;  /* time of the last progress message */
-	unsigned int sent; /* number of ending signals sent */
+	uint64_t stage_ms;    /* when the stage began */
+	uint64_t reported_ms; /* time of the last progress message */
+	unsigned int sent;    /* number of ending signals sent */
 	sd_event_source *tick;
 };
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "lib/file.h"
-#include "guard/guard_hold.h"
+#include "guard/guard_freeze.h"
 #include "guard/guard_standby.h"
 #include "guard/guard_wait.h"
 
@@ -28,7 +28,7 @@
 enum {
 	AT_SOCKET,
 	AT_AGENT,
-	AT_HOLDS
+	AT_FREEZES
 };
 
 struct guard {
@@ -36,8 +36,8 @@ struct guard {
 	int agent_pidfd; /* needed: a child of the agent may have its end of the socket */
 	pid_t agent;
 	struct davy_standby standby;
-	struct davy_hold *holds; /* DAVY_GUARD_HOLDS, shared with the standby */
-	uint32_t vain;		 /* useless wake-ups in a row */
+	struct davy_freeze *holds; /* DAVY_GUARD_HOLDS, shared with the standby */
+	uint32_t vain;		   /* useless wake-ups in a row */
 	bool ends;
 };
 
@@ -63,36 +63,36 @@ static uint64_t guard_due_ns(const struct guard *g)
 {
 	uint64_t due = g->standby.again_ns;
 
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
-		uint64_t one = davy_hold_due_ns(&g->holds[i]);
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
+		uint64_t one = davy_freeze_due_ns(&g->holds[i]);
 
 		due = one < due ? one : due;
 	}
 	return due;
 }
 
-static struct davy_hold *guard_find(const struct guard *g, uint32_t id)
+static struct davy_freeze *guard_find(const struct guard *g, uint32_t id)
 {
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-		if (g->holds[i].state != DAVY_HOLD_FREE && g->holds[i].id == id)
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
+		if (g->holds[i].state != DAVY_FREEZE_FREE && g->holds[i].id == id)
 			return &g->holds[i];
 	return NULL;
 }
 
-static struct davy_hold *guard_free_slot(const struct guard *g)
+static struct davy_freeze *guard_free_slot(const struct guard *g)
 {
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-		if (g->holds[i].state == DAVY_HOLD_FREE)
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
+		if (g->holds[i].state == DAVY_FREEZE_FREE)
 			return &g->holds[i];
 	return NULL;
 }
 
 static void guard_freeze(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 {
-	struct davy_hold *h = guard_find(g, o->id);
-	int err = davy_hold_valid(o);
+	struct davy_freeze *h = guard_find(g, o->id);
+	int err = davy_freeze_valid(o);
 
-	if (!err && h && !davy_hold_same(h, o, dir_fd))
+	if (!err && h && !davy_freeze_same(h, o, dir_fd))
 		err = -EBUSY; /* the id has another target, which must be released first */
 	if (err || h) {
 		if (dir_fd >= 0)
@@ -100,7 +100,7 @@ static void guard_freeze(struct guard *g, const struct davy_guard_order *o, int 
 		if (err)
 			guard_refuse(g, o, err);
 		else
-			davy_hold_renew(h, o, davy_guard_now_ns());
+			davy_freeze_renew(h, o, davy_guard_now_ns());
 		return;
 	}
 	h = guard_free_slot(g);
@@ -110,13 +110,13 @@ static void guard_freeze(struct guard *g, const struct davy_guard_order *o, int 
 		guard_refuse(g, o, h ? -EAGAIN : -ENOSPC);
 		return;
 	}
-	err = davy_hold_open(h, o, dir_fd, davy_guard_now_ns());
+	err = davy_freeze_open(h, o, dir_fd, davy_guard_now_ns());
 	if (err) {
 		guard_refuse(g, o, err);
 		return;
 	}
 	davy_standby_poke(&g->standby); /* from here on the standby thaws if the guard fails */
-	davy_hold_begin(h, davy_guard_now_ns());
+	davy_freeze_begin(h, davy_guard_now_ns());
 }
 
 /*
@@ -156,19 +156,19 @@ static int guard_receive(const struct guard *g, struct davy_guard_order *ret_ord
 static void guard_on_order(struct guard *g)
 {
 	struct davy_guard_order o = { 0 };
-	struct davy_hold *h;
+	struct davy_freeze *h;
 	int dir_fd, err = guard_receive(g, &o, &dir_fd);
 
 	g->ends |= err == -ECONNRESET;
 	if (err)
 		return;
 	g->vain = 0;
-	if (o.op == DAVY_GUARD_HOLD && dir_fd == -EMFILE) {
+	if (o.op == DAVY_GUARD_FREEZE && dir_fd == -EMFILE) {
 		guard_refuse(g, &o,
 			     dir_fd); /* without its descriptor the order has another target */
 		return;
 	}
-	if (o.op == DAVY_GUARD_HOLD) {
+	if (o.op == DAVY_GUARD_FREEZE) {
 		guard_freeze(g, &o, dir_fd);
 		return;
 	}
@@ -176,17 +176,17 @@ static void guard_on_order(struct guard *g)
 		close(dir_fd);
 	h = guard_find(g, o.id);
 	if (h)
-		davy_hold_end(h, 0, davy_guard_now_ns());
+		davy_freeze_end(h, 0, davy_guard_now_ns());
 }
 
 static void guard_step(struct guard *g)
 {
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
-		davy_hold_news news;
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
+		davy_freeze_news news;
 
-		if (g->holds[i].state == DAVY_HOLD_FREE)
+		if (g->holds[i].state == DAVY_FREEZE_FREE)
 			continue;
-		news = davy_hold_step(&g->holds[i], davy_guard_now_ns());
+		news = davy_freeze_step(&g->holds[i], davy_guard_now_ns());
 		guard_answer(g, &news);
 	}
 }
@@ -194,15 +194,15 @@ static void guard_step(struct guard *g)
 /* Descriptors of frozen targets; the other states are polled every millisecond. */
 static size_t guard_watch(const struct guard *g, struct pollfd *waits)
 {
-	size_t count = AT_HOLDS;
+	size_t count = AT_FREEZES;
 
 	waits[AT_SOCKET] = (struct pollfd){ .fd = g->fd, .events = POLLIN };
 	waits[AT_AGENT] = (struct pollfd){ .fd = g->agent_pidfd, .events = POLLIN };
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
-		const struct davy_hold *h = &g->holds[i];
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
+		const struct davy_freeze *h = &g->holds[i];
 		bool tree = h->events_fd < 0;
 
-		if (h->state != DAVY_HOLD_HELD)
+		if (h->state != DAVY_FREEZE_FROZEN)
 			continue;
 		waits[count++] =
 			(struct pollfd){ .fd = tree ? h->tree.process[0].pidfd : h->events_fd,
@@ -224,7 +224,7 @@ static void guard_rest(struct guard *g, int ready)
 
 static void wait_for_any(struct guard *g)
 {
-	struct pollfd waits[AT_HOLDS + DAVY_GUARD_HOLDS];
+	struct pollfd waits[AT_FREEZES + DAVY_GUARD_FREEZES];
 	int ready = davy_guard_wait(waits, guard_watch(g, waits), guard_due_ns(g));
 
 	guard_on_order(g); /* without poll() it must try */
@@ -240,14 +240,14 @@ static void thaw_all(struct guard *g)
 	uint64_t end_ns = davy_guard_now_ns() + THAW_MOST;
 	bool left = true;
 
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-		if (g->holds[i].state != DAVY_HOLD_FREE)
-			davy_hold_end(&g->holds[i], 0, davy_guard_now_ns());
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
+		if (g->holds[i].state != DAVY_FREEZE_FREE)
+			davy_freeze_end(&g->holds[i], 0, davy_guard_now_ns());
 	while (left && davy_guard_now_ns() < end_ns) {
 		left = false;
 		guard_step(g);
-		for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-			left |= g->holds[i].state != DAVY_HOLD_FREE;
+		for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
+			left |= g->holds[i].state != DAVY_FREEZE_FREE;
 		if (left)
 			usleep(1000);
 	}
@@ -289,7 +289,7 @@ static int guard_open_all(struct guard *g, int fd, int agent_pidfd)
 	g->agent_pidfd = agent_pidfd;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	g->agent = getppid(); /* if the agent has ended already, its pidfd shows it */
-	g->holds = mmap(NULL, DAVY_GUARD_HOLDS * sizeof(*g->holds), PROT_READ | PROT_WRITE,
+	g->holds = mmap(NULL, DAVY_GUARD_FREEZES * sizeof(*g->holds), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (g->holds == MAP_FAILED)
 		return -ENOMEM;

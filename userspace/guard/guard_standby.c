@@ -18,17 +18,17 @@
 #define PAUSE_MOST (10000 * DAVY_GUARD_MS_NS)
 
 /* Thaws all, or those past their lease; returns the time of the next check. */
-static uint64_t standby_thaw(const struct davy_hold *holds, bool all)
+static uint64_t standby_thaw(const struct davy_freeze *holds, bool all)
 {
 	uint64_t now_ns = davy_guard_now_ns(), next_ns = DAVY_GUARD_NEVER;
 
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
 		uint64_t late_ns = holds[i].lease_ns + LATE_NS;
 
-		if (__atomic_load_n(&holds[i].state, __ATOMIC_SEQ_CST) == DAVY_HOLD_FREE)
+		if (__atomic_load_n(&holds[i].state, __ATOMIC_SEQ_CST) == DAVY_FREEZE_FREE)
 			continue;
 		if (all || now_ns >= late_ns) {
-			davy_hold_thaw(&holds[i]);
+			davy_freeze_thaw(&holds[i]);
 			late_ns = now_ns + LATE_NS;
 		}
 		next_ns = late_ns < next_ns ? late_ns : next_ns;
@@ -96,7 +96,7 @@ static void standby_start(struct davy_standby *s, uint64_t now_ns)
 		standby_plan(s, now_ns);
 }
 
-void davy_standby_open(struct davy_standby *s, const struct davy_hold *holds, int agent_pidfd)
+void davy_standby_open(struct davy_standby *s, const struct davy_freeze *holds, int agent_pidfd)
 {
 	s->holds = holds;
 	s->agent_pidfd = agent_pidfd;

@@ -13,7 +13,7 @@
 #define LEAST_NS  (DAVY_GUARD_MS_NS / 20)  /* shortest wait, also for times in the past */
 #define MOST_NS	  (500 * DAVY_GUARD_MS_NS) /* longest wait: poll() does not count suspend time */
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t asked_to_end;
 static sigset_t while_waiting; /* the mask of signals during a wait */
 
 uint64_t davy_guard_now_ns(void)
@@ -27,7 +27,7 @@ uint64_t davy_guard_now_ns(void)
 static void signal_end(int sig)
 {
 	(void)sig;
-	told_to_end = 1;
+	asked_to_end = 1;
 }
 
 static void signal_wake(int sig)
@@ -72,7 +72,7 @@ int davy_guard_signals_open(void)
 
 int davy_guard_told_to_end(void)
 {
-	return told_to_end;
+	return asked_to_end;
 }
 
 static struct timespec wait_time(uint64_t ns)

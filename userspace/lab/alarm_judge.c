@@ -9,17 +9,18 @@ void davy_judge_begin(struct davy_judge *j, const struct davy_case *of)
 	j->of = of;
 }
 
-static bool alarm_judge_same(const struct davy_standing *a, const struct davy_plan *plan)
+static bool alarm_judge_same(const struct davy_raised_alarm *a, const struct davy_plan *plan)
 {
 	return a->hazard == plan->hazard && a->pid == plan->pid &&
 	       davy_same_name(a->device, plan->device) && davy_same_name(a->ring, plan->ring);
 }
 
-static struct davy_standing *alarm_judge_find(struct davy_judge *j, const struct davy_plan *plan)
+static struct davy_raised_alarm *alarm_judge_find(struct davy_judge *j,
+						  const struct davy_plan *plan)
 {
 	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++)
-		if (j->standing[i].hazard && alarm_judge_same(&j->standing[i], plan))
-			return &j->standing[i];
+		if (j->raised[i].hazard && alarm_judge_same(&j->raised[i], plan))
+			return &j->raised[i];
 	return NULL;
 }
 
@@ -27,7 +28,7 @@ static struct davy_standing *alarm_judge_find(struct davy_judge *j, const struct
 static void alarm_judge_raise(struct davy_judge *j, const struct davy_plan *plan)
 {
 	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
-		struct davy_standing *a = &j->standing[i];
+		struct davy_raised_alarm *a = &j->raised[i];
 
 		if (a->hazard)
 			continue;
@@ -60,7 +61,7 @@ static void judge_alarm(struct davy_judge *j, const struct davy_plan *plan)
 			if (s->foreseen)
 				return;
 			s->foreseen = true;
-			s->lead_ns = l->failure_ns - plan->at_ns;
+			s->lead_time_ns = l->failure_ns - plan->at_ns;
 			s->hazard = plan->hazard;
 			s->level = plan->level;
 			return;
@@ -75,7 +76,7 @@ static void judge_alarm(struct davy_judge *j, const struct davy_plan *plan)
 
 void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 {
-	struct davy_standing *known;
+	struct davy_raised_alarm *known;
 
 	if (plan->kind != DAVY_PLAN_NOTE && plan->kind != DAVY_PLAN_CLEAR)
 		return;
@@ -91,13 +92,13 @@ void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 	judge_alarm(j, plan);
 }
 
-uint32_t davy_lead_permille(const struct davy_case *of, const struct davy_score *score)
+uint32_t davy_lead_time_permille(const struct davy_case *of, const struct davy_score *score)
 {
-	uint64_t possible_ns = of->label.failure_ns - of->label.sign_ns;
+	uint64_t possible_ns = of->label.failure_ns - of->label.precursor_ns;
 
 	if (!score->foreseen)
 		return 0;
-	if (score->lead_ns >= possible_ns)
+	if (score->lead_time_ns >= possible_ns)
 		return 1000;
-	return (uint32_t)((unsigned __int128)score->lead_ns * 1000 / possible_ns);
+	return (uint32_t)((unsigned __int128)score->lead_time_ns * 1000 / possible_ns);
 }

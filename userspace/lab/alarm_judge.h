@@ -27,7 +27,7 @@ struct davy_case {
 };
 
 struct davy_score {
-	uint64_t lead_ns; /* 0: missed, or benign */
+	uint64_t lead_time_ns; /* 0: missed, or benign */
 	uint64_t event_count;
 	uint32_t false_count;
 	uint8_t hazard; /* hazard of the alarm that foresaw it */
@@ -37,7 +37,7 @@ struct davy_score {
 	uint16_t false_of[DAVY_JUDGE_HAZARDS]; /* by hazard */
 };
 
-struct davy_standing {
+struct davy_raised_alarm {
 	uint32_t pid;
 	uint8_t hazard; /* 0: empty */
 	char device[DAVY_DEVICE_LEN];
@@ -46,7 +46,7 @@ struct davy_standing {
 
 struct davy_judge {
 	const struct davy_case *of;
-	struct davy_standing standing[DAVY_ALARMS_MAX];
+	struct davy_raised_alarm raised[DAVY_ALARMS_MAX];
 	struct davy_score score;
 };
 
@@ -54,6 +54,6 @@ void davy_judge_begin(struct davy_judge *j, const struct davy_case *of);
 void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan);
 
 /* Lead time / possible lead time in permille; 0: missed. Only for labelled failures. */
-uint32_t davy_lead_permille(const struct davy_case *of, const struct davy_score *score);
+uint32_t davy_lead_time_permille(const struct davy_case *of, const struct davy_score *score);
 
 #endif

@@ -28,7 +28,7 @@ static void take_failure(struct davy_case *of, const struct davy_plan *plan)
 	l->cause_ns = l->failure_ns > DAVY_RECORDED_NS ? l->failure_ns - DAVY_RECORDED_NS : 0;
 	if (l->cause_ns < l->begin_ns)
 		l->cause_ns = l->begin_ns;
-	l->sign_ns = l->cause_ns;
+	l->precursor_ns = l->cause_ns;
 	of->failed = true;
 }
 

@@ -32,9 +32,9 @@ bool davy_label_valid(const struct davy_label *l)
 	if (end_ns < l->begin_ns || l->class >= DAVY_CLASS_COUNT)
 		return false;
 	if (l->class == DAVY_CLASS_NONE)
-		return !l->cause_ns && !l->sign_ns && !l->failure_ns;
-	return l->begin_ns <= l->cause_ns && l->cause_ns <= l->sign_ns &&
-	       l->sign_ns <= l->failure_ns && l->failure_ns <= end_ns;
+		return !l->cause_ns && !l->precursor_ns && !l->failure_ns;
+	return l->begin_ns <= l->cause_ns && l->cause_ns <= l->precursor_ns &&
+	       l->precursor_ns <= l->failure_ns && l->failure_ns <= end_ns;
 }
 
 int davy_label_path(char *path, size_t size, const char *trace_path)
@@ -117,11 +117,11 @@ static void label_take(struct reader *r, struct davy_label *l)
 	label_name(r, "device", l->device, sizeof(l->device));
 	l->pid = json_object_get(r->object, "pid") ? (uint32_t)label_number(r, "pid", UINT32_MAX)
 						   : 0;
-	l->sign_ns = label_number(r, "sign_ns", INT64_MAX);
+	l->precursor_ns = label_number(r, "sign_ns", INT64_MAX);
 	l->failure_ns = label_number(r, "failure_ns", INT64_MAX);
 	l->cause_ns = json_object_get(r->object, "cause_ns")
 			      ? label_number(r, "cause_ns", INT64_MAX)
-			      : l->sign_ns;
+			      : l->precursor_ns;
 }
 
 int davy_label_read(const char *path, struct davy_label *ret_label, char *error, size_t error_size)
@@ -175,7 +175,7 @@ static int label_fill(json_t *object, const struct davy_label *l)
 	if (l->pid)
 		err |= label_set_number(object, "pid", l->pid);
 	err |= label_set_number(object, "cause_ns", l->cause_ns);
-	err |= label_set_number(object, "sign_ns", l->sign_ns);
+	err |= label_set_number(object, "sign_ns", l->precursor_ns);
 	return err | label_set_number(object, "failure_ns", l->failure_ns);
 }
 

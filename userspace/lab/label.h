@@ -18,9 +18,9 @@ struct davy_label {
 	uint32_t class;		      /* enum davy_log_class; DAVY_CLASS_NONE: benign */
 	uint64_t begin_ns;
 	uint64_t duration_ns;
-	uint64_t cause_ns;   /* begin of the cause; unpredictable before */
-	uint64_t sign_ns;    /* first precursor; lead time is counted from here */
-	uint64_t failure_ns; /* these three are 0 in a benign trace */
+	uint64_t cause_ns;     /* begin of the cause; unpredictable before */
+	uint64_t precursor_ns; /* first precursor; lead time is counted from here */
+	uint64_t failure_ns;   /* these three are 0 in a benign trace */
 };
 
 /* "benign" or the name of the class. */

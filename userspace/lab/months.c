@@ -18,7 +18,7 @@ struct life {
 	struct davy_random random;
 	struct davy_tuner tuner;
 	struct davy_tuner_bounds bounds;
-	struct davy_tuner_setting in_force, best, told;
+	struct davy_tuner_setting in_force, best, configured;
 	uint64_t now_s, end_s, upgrade_s;
 	uint64_t away_since_s; /* 0: the best setting is in force */
 	uint64_t climbed_s[CLIMBS];
@@ -177,7 +177,7 @@ static void months_start(struct life *l)
 	davy_tuner_next(&l->tuner, l->now_s, &l->bounds, &l->in_force, &reason);
 	count_climb(l, &reason);
 	check_bounds(l);
-	if (memcmp(&l->in_force, &l->told, sizeof(l->told)) != 0)
+	if (memcmp(&l->in_force, &l->configured, sizeof(l->configured)) != 0)
 		l->m->touched = true;
 	if (at_best(l))
 		l->m->reached = true;
@@ -306,7 +306,7 @@ void davy_month_run(const struct davy_month_case *c, uint64_t seed, struct davy_
 	middle_s = l.now_s + (uint64_t)ret_month->days * DAY_S / 2;
 	make_host(&l);
 	make_fault(&l);
-	l.told.backend = l.bounds.backends[0];
+	l.configured.backend = l.bounds.backends[0];
 	l.broken = c->upgrade != DAVY_MONTH_BREAKS && c->class && (c->setting < NONE || c->dead);
 	ret_month->allowed = allowed(&l);
 	davy_tuner_environment(&l.tuner, 1);

@@ -28,7 +28,7 @@ static void print_tally(const char *name, const struct davy_score_sum *t)
 	else
 		printf("%9s  ", "-");
 	if (t->foreseen)
-		printf("%8.1f s  ", seconds(t->lead_ns));
+		printf("%8.1f s  ", seconds(t->lead_time_ns));
 	else
 		printf("%10s  ", "-");
 	if (t->labelled)

@@ -11,7 +11,7 @@ static json_t *tally_json(const struct davy_score_sum *t)
 {
 	return json_pack("{s:i, s:i, s:i, s:I, s:I}", "count", (int)t->count, "foreseen",
 			 (int)t->foreseen, "lead_permille", (int)t->ratio_permille, "lead_ns",
-			 (json_int_t)t->lead_ns, "possible_ns", (json_int_t)t->possible_ns);
+			 (json_int_t)t->lead_time_ns, "possible_ns", (json_int_t)t->possible_ns);
 }
 
 static json_t *summary_json(const struct davy_summary *sum)
@@ -52,9 +52,10 @@ static json_t *trace_json(const struct davy_case *of, const struct davy_score *s
 	json_object_set_new(o, "hazard",
 			    json_string(davy_hazard_name((enum davy_hazard)s->hazard)));
 	json_object_set_new(o, "level", json_integer(s->level));
-	json_object_set_new(o, "lead_ns", json_integer((json_int_t)s->lead_ns));
+	json_object_set_new(o, "lead_ns", json_integer((json_int_t)s->lead_time_ns));
 	if (of->labelled)
-		json_object_set_new(o, "lead_permille", json_integer(davy_lead_permille(of, s)));
+		json_object_set_new(o, "lead_permille",
+				    json_integer(davy_lead_time_permille(of, s)));
 	return o;
 }
 

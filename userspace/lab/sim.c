@@ -160,18 +160,18 @@ void davy_sim_cause(struct davy_sim *s)
 		s->label.cause_ns = s->now_ns;
 }
 
-void davy_sim_sign(struct davy_sim *s, uint64_t at_ns)
+void davy_sim_precursor(struct davy_sim *s, uint64_t at_ns)
 {
 	davy_sim_cause(s);
-	if (!s->label.sign_ns)
-		s->label.sign_ns = at_ns;
+	if (!s->label.precursor_ns)
+		s->label.precursor_ns = at_ns;
 }
 
 void davy_sim_failed(struct davy_sim *s)
 {
 	if (s->label.failure_ns)
 		return;
-	assert(s->label.sign_ns && s->label.sign_ns <= s->now_ns);
+	assert(s->label.precursor_ns && s->label.precursor_ns <= s->now_ns);
 	s->label.failure_ns = s->now_ns;
 	s->end_ns = s->now_ns + AFTER_NS;
 }

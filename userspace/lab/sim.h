@@ -35,7 +35,7 @@ struct davy_sim_ring {
 	uint64_t seqno;
 	uint64_t began_ns; /* of the running job; 0: idle */
 	uint32_t pid;
-	bool told;
+	bool reported;
 };
 
 struct davy_sim_device {
@@ -47,7 +47,7 @@ struct davy_sim_device {
 	bool tells_memory;
 	struct davy_sim_ring ring[DAVY_SIM_RINGS];
 	size_t ring_count;
-	struct davy_ev_memory sampled, told; /* last sampled and reported values */
+	struct davy_ev_memory sampled, reported; /* last sampled and reported values */
 	uint64_t sampled_ns, next_ns, counted_ns;
 };
 
@@ -73,7 +73,7 @@ struct davy_sim_process {
 struct davy_sim_mover {
 	struct davy_ev_bo_moved moved;
 	uint32_t evictor_pid; /* 0: empty */
-	uint64_t told_bytes;
+	uint64_t reported_bytes;
 	uint64_t spoke_ns;
 };
 
@@ -86,7 +86,7 @@ struct davy_sim_sum {
 
 struct davy_sim_said {
 	struct davy_event ev;
-	uint64_t told_ns;
+	uint64_t reported_ns;
 };
 
 struct davy_sim;
@@ -129,7 +129,7 @@ struct davy_sim {
 	uint32_t pressure_permille;
 	uint64_t asked_ns; /* clients, progress, KFD's counters */
 	uint32_t next_pid;
-	bool told; /* the agent reported something in this tick */
+	bool reported; /* the agent reported something in this tick */
 	uint64_t event_count;
 	davy_sim_put put;
 	void *arg;
@@ -161,7 +161,7 @@ void davy_sim_sleep(struct davy_sim *s, uint64_t ns);
 
 /* The three moments of a failure; only the first call of each counts. The trace ends soon after. */
 void davy_sim_cause(struct davy_sim *s);
-void davy_sim_sign(struct davy_sim *s, uint64_t at_ns);
+void davy_sim_precursor(struct davy_sim *s, uint64_t at_ns);
 void davy_sim_failed(struct davy_sim *s);
 
 /* The failing device and process; NULL: none. */

@@ -114,11 +114,11 @@ void davy_sim_hot_fact(struct davy_sim *s, enum davy_fact fact, const struct dav
 {
 	struct davy_event ev = davy_sim_fact(s, fact, p->device, p);
 	struct davy_sim_sum *sum = sim_count_sum_of(s, &ev);
-	uint64_t told = sum->ev.fact.bytes;
+	uint64_t reported = sum->ev.fact.bytes;
 
 	sum->bytes += bytes;
 	sim_count_count(s, sum, more,
-			sum->bytes - told >= SPILL_BYTES || sum->fresh + more >= FAULT_COUNT,
+			sum->bytes - reported >= SPILL_BYTES || sum->fresh + more >= FAULT_COUNT,
 			FACT_QUIET_NS);
 }
 
@@ -126,9 +126,9 @@ static void tell_mover(struct davy_sim *s, struct davy_sim_mover *m)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_BO_MOVED, m->evictor_pid);
 
-	if (m->told_bytes == m->moved.out_bytes + m->moved.in_bytes)
+	if (m->reported_bytes == m->moved.out_bytes + m->moved.in_bytes)
 		return;
-	m->told_bytes = m->moved.out_bytes + m->moved.in_bytes;
+	m->reported_bytes = m->moved.out_bytes + m->moved.in_bytes;
 	m->spoke_ns = s->now_ns;
 	ev.bo_moved = m->moved;
 	davy_sim_tell(s, &ev);

@@ -81,7 +81,7 @@ static uint64_t begin_job(struct davy_sim *s, struct davy_sim_load *l)
 		p->ring->pid = p->pid;
 	}
 	if (l->fatal && timeout_ns && ns >= timeout_ns / 8)
-		davy_sim_sign(s, s->now_ns + timeout_ns / 8);
+		davy_sim_precursor(s, s->now_ns + timeout_ns / 8);
 	return s->now_ns + (timeout_ns && ns > timeout_ns ? timeout_ns : ns);
 }
 
@@ -135,9 +135,9 @@ static uint64_t stay_stuck(struct davy_sim *s, struct davy_sim_load *l)
 
 	l->p->client.busy_ns += STUCK_NS;
 	if (l->fatal && timeout_ns)
-		davy_sim_sign(s, l->began_ns + timeout_ns / 8 > s->now_ns
-					 ? l->began_ns + timeout_ns / 8
-					 : s->now_ns);
+		davy_sim_precursor(s, l->began_ns + timeout_ns / 8 > s->now_ns
+					      ? l->began_ns + timeout_ns / 8
+					      : s->now_ns);
 	if (timeout_ns && l->began_ns + timeout_ns <= s->now_ns + STUCK_NS)
 		return l->began_ns + timeout_ns;
 	return s->now_ns + STUCK_NS;

@@ -22,7 +22,7 @@ void davy_sim_tell(struct davy_sim *s, struct davy_event *ev)
 	if (s->error)
 		return;
 	ev->at_ns = s->now_ns;
-	s->told |= ev->kind != DAVY_EV_TICK;
+	s->reported |= ev->kind != DAVY_EV_TICK;
 	s->event_count++;
 	s->error = s->put(s->arg, ev);
 }
@@ -59,7 +59,7 @@ static void sim_say_tell_held(struct davy_sim *s, struct davy_sim_said *said)
 {
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
-	said->told_ns = s->now_ns;
+	said->reported_ns = s->now_ns;
 	davy_sim_tell(s, &said->ev);
 	said->ev.log.repeats = 0;
 }
@@ -69,9 +69,9 @@ void davy_sim_log_event(struct davy_sim *s, struct davy_event *ev)
 	struct davy_sim_said *said = &s->said[0];
 
 	for (size_t i = 0; i < DAVY_SIM_SAID && !same_line(&said->ev, ev); i++)
-		if (same_line(&s->said[i].ev, ev) || s->said[i].told_ns < said->told_ns)
+		if (same_line(&s->said[i].ev, ev) || s->said[i].reported_ns < said->reported_ns)
 			said = &s->said[i];
-	if (same_line(&said->ev, ev) && s->now_ns - said->told_ns < REPEAT_NS) {
+	if (same_line(&said->ev, ev) && s->now_ns - said->reported_ns < REPEAT_NS) {
 		ev->log.repeats = said->ev.log.repeats + 1;
 		said->ev = *ev;
 		return;
@@ -82,7 +82,7 @@ void davy_sim_log_event(struct davy_sim *s, struct davy_event *ev)
 		sim_say_tell_held(s, said);
 	said->ev = *ev;
 	said->ev.log.repeats = 0;
-	said->told_ns = s->now_ns;
+	said->reported_ns = s->now_ns;
 	davy_sim_tell(s, ev);
 }
 
@@ -98,7 +98,7 @@ void davy_sim_log(struct davy_sim *s, enum davy_log_kind kind, const struct davy
 void davy_sim_tell_said(struct davy_sim *s)
 {
 	for (size_t i = 0; i < DAVY_SIM_SAID; i++)
-		if (s->now_ns - s->said[i].told_ns >= REPEAT_NS)
+		if (s->now_ns - s->said[i].reported_ns >= REPEAT_NS)
 			sim_say_tell_held(s, &s->said[i]);
 }
 

@@ -25,9 +25,9 @@ static void look_at_ring(struct davy_sim *s, const struct davy_sim_device *d,
 
 	if (age_ns < YOUNG_NS)
 		age_ns = 0;
-	if (!age_ns && !r->told)
+	if (!age_ns && !r->reported)
 		return;
-	r->told = age_ns != 0;
+	r->reported = age_ns != 0;
 	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), d->name);
 	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), r->name);
 	ev.ring.timeout_ns = r->timeout_ns;
@@ -224,9 +224,9 @@ uint64_t davy_sim_watch(struct davy_sim *s, struct davy_sim_actor *a)
 	if (s->now_ns - s->asked_ns >= ASK_NS)
 		sim_watch_ask(s);
 	davy_sim_tell_said(s);
-	if (s->told)
+	if (s->reported)
 		late_ns = davy_sim_between(s, 0, LATE_US) * 1000;
-	s->told = false;
+	s->reported = false;
 	davy_sim_tell(s, &tick);
 	return s->now_ns + (busy ? TICK_BUSY_NS : TICK_NS) + late_ns;
 }

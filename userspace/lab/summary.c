@@ -26,7 +26,7 @@ static uint64_t summary_median(uint64_t *values, size_t count)
 
 /* Three kinds of values of all traces. */
 struct values {
-	uint64_t *ratio, *lead, *possible;
+	uint64_t *ratio, *lead_time, *possible;
 	size_t ratios, leads, possibles;
 };
 
@@ -50,15 +50,15 @@ static void tally(const struct davy_cases *cases, const struct davy_score *score
 		t->count++;
 		t->foreseen += s->foreseen;
 		if (s->foreseen)
-			v->lead[v->leads++] = s->lead_ns;
+			v->lead_time[v->leads++] = s->lead_time_ns;
 		if (!of->labelled)
 			continue;
-		v->ratio[v->ratios++] = davy_lead_permille(of, s);
-		v->possible[v->possibles++] = of->label.failure_ns - of->label.sign_ns;
+		v->ratio[v->ratios++] = davy_lead_time_permille(of, s);
+		v->possible[v->possibles++] = of->label.failure_ns - of->label.precursor_ns;
 	}
 	t->labelled = (uint32_t)v->ratios;
 	t->ratio_permille = (uint32_t)summary_median(v->ratio, v->ratios);
-	t->lead_ns = summary_median(v->lead, v->leads);
+	t->lead_time_ns = summary_median(v->lead_time, v->leads);
 	t->possible_ns = summary_median(v->possible, v->possibles);
 }
 
@@ -87,8 +87,8 @@ int davy_summary_make(const struct davy_cases *cases, const struct davy_score *s
 
 	if (!room)
 		return -ENOMEM;
-	v.lead = room + cases->count;
-	v.possible = v.lead + cases->count;
+	v.lead_time = room + cases->count;
+	v.possible = v.lead_time + cases->count;
 	memset(sum, 0, sizeof(*sum));
 	for (size_t i = 0; i < cases->count; i++)
 		count_false(sum, &cases->at[i], &scores[i * stride]);
@@ -111,7 +111,7 @@ static bool class_worse(const struct davy_score_sum *a, const struct davy_score_
 {
 	if (a->foreseen != b->foreseen)
 		return a->foreseen < b->foreseen;
-	return a->lead_ns + a->lead_ns / 1000 * NOISE_PERMILLE < b->lead_ns;
+	return a->lead_time_ns + a->lead_time_ns / 1000 * NOISE_PERMILLE < b->lead_time_ns;
 }
 
 bool davy_summary_not_worse(const struct davy_summary *a, const struct davy_summary *b)

@@ -10,7 +10,7 @@ struct davy_score_sum {
 	uint32_t foreseen;
 	uint32_t labelled;	 /* with a known precursor */
 	uint32_t ratio_permille; /* median of lead time / possible lead time; missed: 0 */
-	uint64_t lead_ns;	 /* median of foreseen ones */
+	uint64_t lead_time_ns;	 /* median of foreseen ones */
 	uint64_t possible_ns;	 /* median of all with a known precursor */
 };
 

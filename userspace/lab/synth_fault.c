@@ -31,7 +31,7 @@ static uint64_t fault_more(struct davy_sim *s, struct davy_sim_actor *a)
 		davy_sim_fault(s, p, DAVY_FAULT_VM_RETRY, fault_address(s), count);
 	p->kfd.fault_count += count;
 	if (a->n[0] >= 1000) /* 20 a second */
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 	if (a->n[0] < 500000)
 		return s->now_ns + STEP_NS;
 	davy_sim_fault(s, p, DAVY_FAULT_VM, fault_address(s), 3);
@@ -61,7 +61,7 @@ static uint64_t fault_first(struct davy_sim *s, struct davy_sim_actor *a)
 	struct davy_sim_process *p = a->of;
 
 	if (!a->stage++) {
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 		davy_sim_fault(s, p, DAVY_FAULT_VM, fault_address(s),
 			       (uint32_t)davy_sim_between(s, 1, 6));
 		davy_sim_log(s, DAVY_LOG_PAGE_FAULT, p->device, p, 0);
@@ -102,7 +102,7 @@ static uint64_t fault_discover(struct davy_sim *s, struct davy_sim_actor *a)
 		p->info.role = DAVY_ROLE_DISCOVERY;
 		p->info.backend = DAVY_BACKEND_ROCM;
 		davy_sim_start(s, p);
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 		davy_sim_fault(s, p, DAVY_FAULT_VM, fault_address(s),
 			       (uint32_t)davy_sim_between(s, 1, 40));
 		davy_sim_log(s, DAVY_LOG_PAGE_FAULT, d, p, 0);
@@ -142,7 +142,7 @@ static uint64_t die_again(struct davy_sim *s, struct davy_sim_actor *a)
 	}
 	p = &s->process[s->process_count - 1];
 	if (a->stage == 2)
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 	if (a->stage == 6)
 		davy_sim_failed(s);
 	davy_sim_exit(s, p, DAVY_STATUS_ABORT);
@@ -167,7 +167,7 @@ static uint64_t refuse_node(struct davy_sim *s, struct davy_sim_actor *a)
 	}
 	p = davy_synth_engine(s, a->of, DAVY_BACKEND_CPU, 0);
 	davy_sim_subject(s, NULL, p);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	ev = davy_sim_fact(s, DAVY_FACT_OPEN_REFUSED, NULL, p);
 	davy_copy_name(ev.fact.name, sizeof(ev.fact.name), "dri/renderD128");
 	ev.fact.error = -13; /* EACCES */
@@ -189,7 +189,7 @@ static uint64_t fault_stray(struct davy_sim *s, struct davy_sim_actor *a)
 
 	if (!a->stage++)
 		a->n[0] = s->now_ns + davy_sim_around(s, 12 * DAVY_S);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	ev.log.addr = fault_address(s);
 	davy_sim_log_event(s, &ev);
 	if (s->now_ns >= a->n[0]) {

@@ -15,7 +15,7 @@ static uint64_t wear_out(struct davy_sim *s, struct davy_sim_actor *a)
 	davy_sim_cause(s);
 	if (a->stage <= a->n[0]) { /* ever more pages are retired */
 		if (a->stage == 2)
-			davy_sim_sign(s, s->now_ns);
+			davy_sim_precursor(s, s->now_ns);
 		davy_sim_log(s, DAVY_LOG_RAS_PAGES, p->device, NULL, 0);
 		return s->now_ns + davy_sim_around(s, 60 * DAVY_S / a->stage);
 	}
@@ -50,7 +50,7 @@ static uint64_t smu_stalls(struct davy_sim *s, struct davy_sim_actor *a)
 
 	if (!a->stage++)
 		a->n[0] = s->now_ns + davy_sim_around(s, 9 * DAVY_S);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (s->now_ns >= a->n[0]) {
 		davy_sim_log(s, DAVY_LOG_RESUME_FAILED, p->device, NULL, 0);
 		davy_sim_failed(s);
@@ -96,12 +96,12 @@ static uint64_t link_worsens(struct davy_sim *s, struct davy_sim_actor *a)
 		a->n[0] = davy_sim_around(s, 20 * DAVY_S);
 	if (a->n[0] > 300 * DAVY_MS) {
 		if (a->n[0] < 3 * DAVY_S)
-			davy_sim_sign(s, s->now_ns);
+			davy_sim_precursor(s, s->now_ns);
 		davy_sim_log(s, DAVY_LOG_AER_CORRECTED, p->device, NULL, 0);
 		a->n[0] -= a->n[0] / 6;
 		return s->now_ns + davy_sim_around(s, a->n[0]);
 	}
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (!a->n[1]) {
 		a->n[1] = s->now_ns + davy_sim_around(s, 5 * DAVY_S);
 		davy_sim_log(s, DAVY_LOG_AER, p->device, NULL, 0);
@@ -169,7 +169,7 @@ static struct davy_sim_process *cuda(struct davy_sim *s)
 static uint64_t shader_then_fault(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	if (!a->stage++) {
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 		say_xid(s, 13, a->of);
 		return s->now_ns + davy_sim_around(s, 51 * DAVY_S);
 	}
@@ -194,7 +194,7 @@ static uint64_t ecc(struct davy_sim *s, struct davy_sim_actor *a)
 		say_xid(s, 63, a->of);
 		return s->now_ns + davy_sim_around(s, 5 * DAVY_MIN);
 	case 1:
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 		say_xid(s, 94, a->of);
 		return s->now_ns + davy_sim_around(s, 40 * DAVY_S);
 	default:

@@ -15,7 +15,7 @@ static void press(struct davy_sim *s)
 
 	s->pressure_permille = permille < 40 ? (uint32_t)(40 - permille) * 15 : 0;
 	if (permille < LOW_PERMILLE)
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 }
 
 static void out_of_memory(struct davy_sim *s, struct davy_sim_process *victim)
@@ -69,7 +69,7 @@ static uint64_t suspend_card(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
 
-	davy_sim_sign(s, s->now_ns); /* VRAM use exceeds the host's free memory */
+	davy_sim_precursor(s, s->now_ns); /* VRAM use exceeds the host's free memory */
 	davy_sim_move_out(s, s->process[1].pid, p, a->n[0]);
 	press(s);
 	if (davy_sim_host_available(s) > 300 * DAVY_MIB)
@@ -105,7 +105,7 @@ static uint64_t hang_workers(struct davy_sim *s, struct davy_sim_actor *a)
 		l->stick = true;
 		a->n[1] = s->now_ns + davy_sim_around(s, a->n[0]);
 	}
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (s->now_ns < a->n[1]) {
 		uint64_t next_ns = s->now_ns + davy_sim_around(s, 15 * DAVY_S);
 
@@ -134,7 +134,7 @@ static uint64_t warn(struct davy_sim *s, struct davy_sim_actor *a)
 
 	if (!a->stage++)
 		a->n[0] = davy_sim_between(s, 4, 9);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (a->stage <= a->n[0]) {
 		davy_sim_log(s, DAVY_LOG_DRIVER_WARNING, d, NULL, 0);
 		return s->now_ns + davy_sim_around(s, 90 * DAVY_S / a->stage);
@@ -167,7 +167,7 @@ static uint64_t heat(struct davy_sim *s, struct davy_sim_actor *a)
 		struct davy_event ev = davy_sim_event(s, DAVY_EV_KFD, 0);
 
 		if (a->stage == 3)
-			davy_sim_sign(s, s->now_ns);
+			davy_sim_precursor(s, s->now_ns);
 		davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), d->name);
 		ev.kfd.driver_ns = s->now_ns;
 		ev.kfd.event = DAVY_KFD_THERMAL_THROTTLE;

@@ -17,7 +17,7 @@ static uint64_t hog(struct davy_sim *s, struct davy_sim_actor *a)
 
 	if (!a->stage)
 		a->n[0] = davy_sim_around(s, 40 * DAVY_S) / 31; /* 1 + 2 + 4 + 8 + 16 of these */
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (a->stage <= 4) {
 		davy_sim_log(s, DAVY_LOG_RESTORE_WORKER_HOGGED, NULL, NULL,
 			     3 + (uint32_t)(64 << a->stage));
@@ -59,7 +59,7 @@ static uint64_t fail_to_restore(struct davy_sim *s, struct davy_sim_actor *a)
 	struct davy_event ev = davy_sim_fact(s, DAVY_FACT_KFD_RESTORE_FAILED, p->device, p);
 	uint64_t next_ns;
 
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (!a->stage++) {
 		s->load[0].stick = true;
 		a->n[0] = s->now_ns + davy_sim_around(s, 81 * DAVY_S);
@@ -93,7 +93,7 @@ static uint64_t over_limit(struct davy_sim *s, struct davy_sim_actor *a)
 	struct davy_event ev = davy_sim_fact(s, DAVY_FACT_KFD_LIMIT, p->device, p);
 	uint64_t next_ns;
 
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (!a->stage++)
 		a->n[0] = s->now_ns + davy_sim_around(s, 60 * DAVY_S);
 	if (s->now_ns >= a->n[0]) {
@@ -130,7 +130,7 @@ static uint64_t fall_silent(struct davy_sim *s, struct davy_sim_actor *a)
 		davy_sim_ask(s, l);
 		return s->now_ns + 2 * DAVY_S; /* several times its slowest job */
 	case 1:
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 		return s->now_ns + davy_sim_around(s, 8 * DAVY_MIN);
 	default:
 		davy_sim_log(s, DAVY_LOG_MES_FAILED, p->device, NULL, 0);
@@ -153,7 +153,7 @@ static uint64_t mes_fails(struct davy_sim *s, struct davy_sim_actor *a)
 
 	if (!a->stage++)
 		a->n[0] = davy_sim_between(s, 3, 6);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (a->stage <= a->n[0]) {
 		s->load[0].stick = true;
 		davy_sim_log(s, DAVY_LOG_MES_FAILED, p->device, NULL, 0);

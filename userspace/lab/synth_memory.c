@@ -43,7 +43,7 @@ static void synth_memory_fill(struct davy_sim *s, struct davy_sim_actor *a,
 		a->n[3] = 0;
 	}
 	if (left_of(s, d) < d->memory.vram_total / 10)
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 }
 
 /* Allocations go to GTT, or evict older buffers, ever more often. */
@@ -156,7 +156,7 @@ static uint64_t flood(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
 
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	if (!a->stage++) {
 		a->n[1] = s->now_ns;
 		a->n[2] = s->now_ns + davy_sim_around(s, 40 * DAVY_S);
@@ -174,7 +174,7 @@ static uint64_t flood(struct davy_sim *s, struct davy_sim_actor *a)
 
 static uint64_t leaked(struct davy_sim *s, struct davy_sim_actor *a)
 {
-	if (s->label.sign_ns)
+	if (s->label.precursor_ns)
 		return 0;
 	davy_sim_log(s, DAVY_LOG_VM_LEAK, NULL, NULL, 0);
 	(void)a;

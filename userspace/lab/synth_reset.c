@@ -30,7 +30,7 @@ static void first_reset(struct davy_sim *s, struct davy_sim_load *l)
 	uint64_t gap_ns = davy_sim_around(s, l->gap_ns);
 
 	davy_sim_job_timeout(s, p, p->ring->timeout_ns);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	davy_sim_ring_reset(s, p, 0);
 	p->ring->began_ns = p->graph.entered_ns = 0;
 	davy_sim_throw(s, p, DAVY_LOST);
@@ -72,7 +72,7 @@ static uint64_t fall_back(struct davy_sim *s, struct davy_sim_actor *a)
 	uint64_t end_ns;
 
 	davy_copy_name(ev.log.ring, sizeof(ev.log.ring), l->p->ring->name);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	davy_sim_log_event(s, &ev);
 	if (a->stage++)
 		return s->now_ns < a->n[0] ? s->now_ns + davy_sim_around(s, 90 * DAVY_S) : 0;
@@ -105,7 +105,7 @@ static uint64_t expire(struct davy_sim *s, struct davy_sim_actor *a)
 		return s->now_ns + 10 * DAVY_S;
 	}
 	if (s->now_ns < a->n[0]) {
-		davy_sim_sign(s, s->now_ns);
+		davy_sim_precursor(s, s->now_ns);
 		davy_sim_log(s, DAVY_LOG_I915_FENCE_EXPIRED, p->device, p, 0);
 		ev.at_ns = s->now_ns + davy_sim_around(s, 1300 * DAVY_MS);
 		return ev.at_ns < a->n[0] ? ev.at_ns : a->n[0];
@@ -160,7 +160,7 @@ static void ccs_reset(struct davy_sim *s, struct davy_sim_load *l)
 	struct davy_sim_process *p = l->p;
 
 	davy_sim_job_timeout(s, p, p->ring->timeout_ns);
-	davy_sim_sign(s, s->now_ns);
+	davy_sim_precursor(s, s->now_ns);
 	engine_reset(s, p, "ccs");
 	p->ring->began_ns = p->graph.entered_ns = 0;
 	l->stopped = l->stick = false;

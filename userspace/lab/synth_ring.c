@@ -127,7 +127,7 @@ static uint64_t starve(struct davy_sim *s, struct davy_sim_actor *a)
 		p->ring->began_ns = s->now_ns;
 		p->ring->pid = p->pid;
 		p->ring->seqno++;
-		davy_sim_sign(s, s->now_ns + p->ring->timeout_ns / 8);
+		davy_sim_precursor(s, s->now_ns + p->ring->timeout_ns / 8);
 		return s->now_ns + p->ring->timeout_ns;
 	case 1:
 		davy_sim_job_timeout(s, p, p->ring->timeout_ns);

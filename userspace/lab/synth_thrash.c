@@ -7,17 +7,17 @@
  */
 #include "lab/scenarios.h"
 
-#define STEP_NS	    (50 * DAVY_MS)
-#define SIGN_SLOW   1100 /* permille of a job's usual time */
-#define FAILED_SLOW 3000
-#define TTM_TRIGGER 2 /* KFD_QUEUE_EVICTION_TRIGGER_TTM */
+#define STEP_NS	       (50 * DAVY_MS)
+#define PRECURSOR_SLOW 1100 /* permille of a job's usual time */
+#define FAILED_SLOW    3000
+#define TTM_TRIGGER    2 /* KFD_QUEUE_EVICTION_TRIGGER_TTM */
 
 static void slow_down(struct davy_sim *s, uint32_t permille)
 {
 	for (size_t i = 0; i < s->load_count; i++)
 		s->load[i].slow_permille = permille;
-	if (permille >= SIGN_SLOW)
-		davy_sim_sign(s, s->now_ns);
+	if (permille >= PRECURSOR_SLOW)
+		davy_sim_precursor(s, s->now_ns);
 }
 
 /* Each evicts the other, ever more. n[0]: bytes a second, n[1]: turns. */

@@ -176,7 +176,7 @@ static bool breaker_allows(const struct davy_choice_question *q, enum davy_backe
 			"%s on %s is open-circuit for model '%s' for another %lld s: %s",
 			davy_backend_name(backend),
 			b->device && b->device[0] ? b->device : "any device", q->subject.model,
-			(long long)(b->until_s - q->now_s), b->because ? b->because : "");
+			(long long)(b->until_s - q->now_s), b->reason ? b->reason : "");
 	else
 		davy_choice_add(c, 1, DAVY_STEP_BREAKER, DAVY_MARK_YES, "none is open");
 	davy_choice_about(c, backend, NULL);
@@ -334,7 +334,7 @@ static void choice_prepare(struct davy_choice_question *q, struct davy_choice *c
 	s->backend =
 		q->want == DAVY_WANT_AUTO ? davy_subject_default_backend(s, q->can) : q->wanted;
 	s->forced = q->want != DAVY_WANT_AUTO;
-	s->known = DAVY_KNOWN_UNTOLD;
+	s->known = DAVY_KNOWN_UNREPORTED;
 	find_known(q, c);
 	if (s->model[0])
 		s->known = c->known.origin.rule || q->lived_s >= DAVY_CHOICE_KNOWN_S

@@ -25,7 +25,7 @@ enum davy_want {
 struct davy_choice_breaker {
 	int64_t until_s; /* 0: closed, or expired */
 	const char *device;
-	const char *because;
+	const char *reason;
 };
 
 struct davy_choice_question {
@@ -44,7 +44,7 @@ struct davy_choice_question {
 };
 
 enum davy_choice_mark {
-	DAVY_MARK_TOLD = 0, /* a fact */
+	DAVY_MARK_FACT = 0, /* a fact */
 	DAVY_MARK_YES = 1,
 	DAVY_MARK_NO = 2,
 	DAVY_MARK_WARN = 3,

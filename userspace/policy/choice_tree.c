@@ -77,10 +77,10 @@ static void tell_device(const struct davy_choice_question *q, struct davy_choice
 	append(facts, sizeof(facts), ", ", s->generation);
 	append(facts, sizeof(facts), ", ", s->firmware);
 	if (s->device[0])
-		davy_choice_add(c, 0, DAVY_STEP_DEVICE, DAVY_MARK_TOLD, "%s%s%s", s->device,
+		davy_choice_add(c, 0, DAVY_STEP_DEVICE, DAVY_MARK_FACT, "%s%s%s", s->device,
 				facts[0] ? ": " : "", facts);
 	else
-		davy_choice_add(c, 0, DAVY_STEP_DEVICE, DAVY_MARK_TOLD,
+		davy_choice_add(c, 0, DAVY_STEP_DEVICE, DAVY_MARK_FACT,
 				"no GPU was found; the engine chooses a device itself");
 }
 
@@ -89,7 +89,7 @@ static void tell_model(const struct davy_choice_question *q, struct davy_choice 
 	const struct davy_policy_subject *s = &q->subject;
 
 	if (!s->model[0]) {
-		davy_choice_add(c, 0, DAVY_STEP_MODEL, DAVY_MARK_TOLD,
+		davy_choice_add(c, 0, DAVY_STEP_MODEL, DAVY_MARK_FACT,
 				"none is named; rules for models do not apply (--model NAME)");
 		return;
 	}
@@ -103,7 +103,7 @@ static void tell_model(const struct davy_choice_question *q, struct davy_choice 
 				(unsigned long long)(q->lived_s / 3600));
 	} else {
 		davy_choice_add(
-			c, 0, DAVY_STEP_MODEL, DAVY_MARK_TOLD,
+			c, 0, DAVY_STEP_MODEL, DAVY_MARK_FACT,
 			"'%s' is unknown to the policy: it starts with the safe settings, and is "
 			"watched",
 			s->model);
@@ -123,10 +123,10 @@ static void tell_asked(const struct davy_choice_question *q, struct davy_choice 
 					   : "";
 
 	if (q->want == DAVY_WANT_AUTO)
-		davy_choice_add(c, 0, DAVY_STEP_ASKED, DAVY_MARK_TOLD, "%s",
+		davy_choice_add(c, 0, DAVY_STEP_ASKED, DAVY_MARK_FACT, "%s",
 				only[0] ? only : "nothing: the policy decides");
 	else
-		davy_choice_add(c, 0, DAVY_STEP_ASKED, DAVY_MARK_TOLD, "%s, by %s%s%s",
+		davy_choice_add(c, 0, DAVY_STEP_ASKED, DAVY_MARK_FACT, "%s, by %s%s%s",
 				davy_backend_name(q->wanted), by[q->want], only[0] ? "; " : "",
 				only);
 	davy_choice_about(c, q->wanted, NULL);
@@ -137,10 +137,10 @@ static void tell_rules(struct davy_choice *c)
 	const struct davy_policy_value *v = &c->before.value[DAVY_POLICY_BACKENDS];
 
 	if (v->origin.rule)
-		davy_choice_add(c, 0, DAVY_STEP_RULES, DAVY_MARK_TOLD, "backends in this order: %s",
+		davy_choice_add(c, 0, DAVY_STEP_RULES, DAVY_MARK_FACT, "backends in this order: %s",
 				v->text);
 	else
-		davy_choice_add(c, 0, DAVY_STEP_RULES, DAVY_MARK_TOLD, "none sets backends");
+		davy_choice_add(c, 0, DAVY_STEP_RULES, DAVY_MARK_FACT, "none sets backends");
 	davy_choice_about(c, DAVY_BACKEND_UNKNOWN, v);
 }
 
@@ -162,7 +162,7 @@ void davy_choice_memory(const struct davy_choice_question *q, const struct davy_
 				    : "on the device";
 
 	if (f->verdict == DAVY_FIT_NOT_KNOWN) {
-		davy_choice_add(c, 1, DAVY_STEP_MEMORY, DAVY_MARK_TOLD, "not checked: %s",
+		davy_choice_add(c, 1, DAVY_STEP_MEMORY, DAVY_MARK_FACT, "not checked: %s",
 				q->fit_unknown ? q->fit_unknown
 					       : "the free memory there is unknown");
 		return;
@@ -184,7 +184,7 @@ static void choice_tree_setting(struct davy_choice *c, const char *key,
 {
 	if (!v->origin.rule)
 		return;
-	davy_choice_add(c, 1, DAVY_STEP_SETTING, DAVY_MARK_TOLD, "%s%s%s = %s", key,
+	davy_choice_add(c, 1, DAVY_STEP_SETTING, DAVY_MARK_FACT, "%s%s%s = %s", key,
 			v->name ? " " : "", v->name ? v->name : "", v->text);
 	davy_choice_about(c, c->backend, v);
 }
@@ -218,7 +218,7 @@ const char *davy_choice_step_name(enum davy_choice_step step)
 const char *davy_choice_mark_name(enum davy_choice_mark mark)
 {
 	static const char *const names[DAVY_MARK_COUNT] = {
-		[DAVY_MARK_TOLD] = "told",
+		[DAVY_MARK_FACT] = "reported",
 		[DAVY_MARK_YES] = "yes",
 		[DAVY_MARK_NO] = "no",
 		[DAVY_MARK_WARN] = "warning",

@@ -258,10 +258,10 @@ static int keep_said(struct davy_policy_layer *layer, const char *text, uint32_t
 	return rule_keep(layer, said, ret_at);
 }
 
-int davy_rule_say(struct davy_policy_layer *layer, struct davy_rule *rule, const char *because,
+int davy_rule_say(struct davy_policy_layer *layer, struct davy_rule *rule, const char *reason,
 		  const char *source, const char *date)
 {
-	int err = because ? keep_said(layer, because, &rule->because) : 0;
+	int err = reason ? keep_said(layer, reason, &rule->reason) : 0;
 
 	if (!err && source)
 		err = keep_said(layer, source, &rule->source);

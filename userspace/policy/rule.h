@@ -88,7 +88,7 @@ struct davy_rule {
 	bool pin; /* administrator's layer only: takes precedence over the agent's */
 	uint8_t value_count;
 	uint32_t line;
-	uint32_t because; /* texts, 0: unknown */
+	uint32_t reason; /* texts, 0: unknown */
 	uint32_t source;
 	uint32_t date; /* YYYY-MM-DD */
 	struct davy_rule_condition condition[DAVY_IF_COUNT];
@@ -153,7 +153,7 @@ int davy_rule_set_count(struct davy_policy_layer *layer, struct davy_rule *rule,
 			enum davy_policy_key key, uint32_t count);
 
 /* NULL: unchanged. Longer texts are cut; " ;", which would begin a comment, becomes " ,". */
-int davy_rule_say(struct davy_policy_layer *layer, struct davy_rule *rule, const char *because,
+int davy_rule_say(struct davy_policy_layer *layer, struct davy_rule *rule, const char *reason,
 		  const char *source, const char *date);
 
 /*

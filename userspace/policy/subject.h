@@ -14,7 +14,7 @@
 
 /* Index of its name plus one. */
 enum davy_known {
-	DAVY_KNOWN_UNTOLD = 0, /* no request, or no model is named */
+	DAVY_KNOWN_UNREPORTED = 0, /* no request, or no model is named */
 	DAVY_KNOWN_NO = 1,
 	DAVY_KNOWN_YES = 2,
 };

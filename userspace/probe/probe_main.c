@@ -376,7 +376,7 @@ static int give_up_privileges(struct given *g, pid_t parent)
 	int err, abi;
 
 	if ((g->uid != NOT_GIVEN || g->gid != NOT_GIVEN || g->groups) && geteuid())
-		return -EPERM; /* only root becomes somebody else */
+		return -EPERM; /* only root can change its uid */
 	g->options.confine.process_count +=
 		davy_confine_threads_of(geteuid() ? geteuid() : g->options.confine.uid);
 	if (g->memory_mib)

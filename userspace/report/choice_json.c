@@ -22,7 +22,7 @@ json_t *davy_policy_value_json(const struct davy_policy_value *v)
 	choice_json_set_text(o, "file", at->layer->path);
 	choice_json_set_text(o, "name", v->name);
 	choice_json_set_text(o, "value", v->text);
-	choice_json_set_text(o, "because", davy_policy_text(at->layer, at->rule->because));
+	choice_json_set_text(o, "because", davy_policy_text(at->layer, at->rule->reason));
 	choice_json_set_text(o, "source", davy_policy_text(at->layer, at->rule->source));
 	choice_json_set_text(o, "date", davy_policy_text(at->layer, at->rule->date));
 	return o;

@@ -29,10 +29,9 @@ static void choice_text_print_origin(FILE *out, int indent, const struct davy_po
 		o->pinned ? ", pinned" : "");
 	if (again)
 		return;
-	if (r->because)
+	if (r->reason)
 		fprintf(out, "%*sbecause %s\n", indent, "",
-			davy_text_shown(text, sizeof(text),
-					davy_policy_text(o->layer, r->because)));
+			davy_text_shown(text, sizeof(text), davy_policy_text(o->layer, r->reason)));
 	if (source[0] || date[0])
 		fprintf(out, "%*s%s%s%s\n", indent, "", davy_text_shown(text, sizeof(text), source),
 			source[0] && date[0] ? ", " : "", date);

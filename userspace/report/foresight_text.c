@@ -7,15 +7,15 @@
 
 #define NUMBER(value) ((json_int_t)(value))
 
-static void foresight_text_put_lead(json_t *o, const struct davy_lead *lead)
+static void foresight_text_put_lead_time(json_t *o, const struct davy_lead_times *lead_time)
 {
-	if (!lead->count)
+	if (!lead_time->count)
 		return;
 	json_object_set_new(o, "lead",
-			    json_pack("{s:I, s:I, s:I, s:I}", "min_ns", NUMBER(lead->min_ns),
-				      "median_ns", NUMBER(davy_lead_median_ns(lead)), "max_ns",
-				      NUMBER(lead->max_ns), "mean_ns",
-				      NUMBER(lead->sum_ns / lead->count)));
+			    json_pack("{s:I, s:I, s:I, s:I}", "min_ns", NUMBER(lead_time->min_ns),
+				      "median_ns", NUMBER(davy_lead_time_median_ns(lead_time)),
+				      "max_ns", NUMBER(lead_time->max_ns), "mean_ns",
+				      NUMBER(lead_time->sum_ns / lead_time->count)));
 }
 
 static json_t *foresight_text_classes(const struct davy_foresight *f, json_int_t *ret_failures,
@@ -32,8 +32,8 @@ static json_t *foresight_text_classes(const struct davy_foresight *f, json_int_t
 		if (!score->failures)
 			continue;
 		o = json_pack("{s:I, s:I, s:I}", "failures", NUMBER(score->failures), "foreseen",
-			      NUMBER(score->lead.count), "missed", NUMBER(score->missed));
-		foresight_text_put_lead(o, &score->lead);
+			      NUMBER(score->lead_time.count), "missed", NUMBER(score->missed));
+		foresight_text_put_lead_time(o, &score->lead_time);
 		json_object_set_new(all, davy_log_class_name(i), o);
 	}
 	return all;
@@ -47,13 +47,14 @@ static json_t *foresight_text_hazards(const struct davy_foresight *f)
 		const struct davy_hazard_score *score = &f->hazard[i];
 		json_t *o;
 
-		if (!score->signs)
+		if (!score->predictions)
 			continue;
-		o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "signs", NUMBER(score->signs),
+		o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "signs", NUMBER(score->predictions),
 			      "confirmed", NUMBER(score->confirmed), "averted",
 			      NUMBER(score->averted), "late", NUMBER(score->late), "false_alarms",
-			      NUMBER(score->false_alarms), "foreseen", NUMBER(score->lead.count));
-		foresight_text_put_lead(o, &score->lead);
+			      NUMBER(score->false_alarms), "foreseen",
+			      NUMBER(score->lead_time.count));
+		foresight_text_put_lead_time(o, &score->lead_time);
 		json_object_set_new(all, davy_hazard_name((enum davy_hazard)i), o);
 	}
 	return all;
@@ -72,16 +73,16 @@ json_t *davy_foresight_json(const struct davy_foresight *f)
 static void print_lead(FILE *out, const json_t *o)
 {
 	static const char *const keys[] = { "min_ns", "median_ns", "max_ns" };
-	const json_t *lead = json_object_get(o, "lead");
+	const json_t *lead_time = json_object_get(o, "lead");
 	char text[DAVY_DURATION_TEXT_SIZE];
 
-	for (size_t i = 0; lead && i < sizeof(keys) / sizeof(keys[0]); i++) {
-		json_int_t ns = davy_message_number(lead, keys[i], 0);
+	for (size_t i = 0; lead_time && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_int_t ns = davy_message_number(lead_time, keys[i], 0);
 
 		davy_duration_text(ns > 0 ? (uint64_t)ns : 0, text, sizeof(text));
 		fprintf(out, "%s %s", i ? "," : "  lead", text);
 	}
-	fprintf(out, "%s\n", lead ? " (min, median, max)" : "");
+	fprintf(out, "%s\n", lead_time ? " (min, median, max)" : "");
 }
 
 static void print_rows(FILE *out, const json_t *all, const char *const *keys, size_t count)
@@ -115,7 +116,7 @@ void davy_foresight_print(FILE *out, const char *when, const json_t *foresight)
 		print_rows(out, by_class, of_class, 3);
 	}
 	if (json_object_size(by_hazard)) {
-		fprintf(out, "signs                %9s %9s %9s %9s %9s %9s\n", "raised",
+		fprintf(out, "precursors           %9s %9s %9s %9s %9s %9s\n", "raised",
 			"confirmed", "averted", "late", "false", "foreseen");
 		print_rows(out, by_hazard, of_hazard, 6);
 	}

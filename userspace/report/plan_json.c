@@ -94,7 +94,7 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	plan_json_add_number(o, "fitting_ubatch", p->fitting_ubatch);
 	plan_json_add_number(o, "predicted_depth", p->predicted_depth);
 	add_text(o, "because", reason);
-	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
+	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_precursor_ns));
 	json_object_set_new(o, "evidence", evidence(p));
 }
 
@@ -120,7 +120,7 @@ static void add_deed(json_t *o, const struct davy_plan *p)
 	if (json_object_size(settings))
 		json_object_set(o, "knobs", settings);
 	json_decref(settings);
-	if (p->tuning.why != DAVY_TUNER_AS_TOLD)
+	if (p->tuning.why != DAVY_TUNER_AS_CONFIGURED)
 		add_text(o, "tuning", davy_tuner_why_name(p->tuning.why));
 	if (p->to_backend != DAVY_BACKEND_UNKNOWN)
 		add_text(o, "to_backend", davy_backend_name(p->to_backend));
@@ -138,7 +138,7 @@ static void add_failure(json_t *o, const struct davy_plan *p)
 	if (p->hazard != DAVY_HZ_NONE)
 		json_object_set_new(o, "lead_ns", json_integer((json_int_t)p->lead_time_ns));
 	add_text(o, "because", reason);
-	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
+	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_precursor_ns));
 	json_object_set_new(o, "evidence", evidence(p));
 }
 
@@ -176,7 +176,8 @@ char *davy_plan_json(const struct davy_plan *p)
 	else if (p->kind != DAVY_PLAN_OUTCOME)
 		add_observation(o, p);
 	else
-		json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
+		json_object_set_new(o, "first_sign_ns",
+				    json_integer((json_int_t)p->first_precursor_ns));
 	add_ending(o, p);
 	text = davy_json_text(o, JSON_COMPACT);
 	json_decref(o);

@@ -94,7 +94,7 @@ static void outcome_error(const struct davy_plan *p, char *buf, size_t size)
 
 static void outcome_text(const struct davy_plan *p, const char *subject, char *buf, size_t size)
 {
-	uint64_t stop_ms = ms_between(p->first_sign_ns, p->stopped_ns);
+	uint64_t stop_ms = ms_between(p->first_precursor_ns, p->stopped_ns);
 	char error[80];
 
 	outcome_error(p, error, sizeof(error));
@@ -102,15 +102,16 @@ static void outcome_text(const struct davy_plan *p, const char *subject, char *b
 		snprintf(buf, size, "outcome  %s failed (%s): %s", davy_action_name(p->action),
 			 error, subject);
 	else if (p->action != DAVY_ACTION_RESTART && p->action != DAVY_ACTION_MIGRATE_CPU)
-		snprintf(buf, size, "outcome  %s done: %s; %" PRIu64 " ms after the first sign",
+		snprintf(buf, size,
+			 "outcome  %s done: %s; %" PRIu64 " ms after the first precursor",
 			 davy_action_name(p->action), subject,
-			 ms_between(p->first_sign_ns, p->at_ns));
+			 ms_between(p->first_precursor_ns, p->at_ns));
 	else
 		snprintf(buf, size,
 			 "outcome  %s done: %s; fault to stop %" PRIu64
 			 " ms, fault to first token %" PRIu64 " ms",
 			 davy_action_name(p->action), subject, stop_ms,
-			 ms_between(p->first_sign_ns, p->at_ns));
+			 ms_between(p->first_precursor_ns, p->at_ns));
 }
 
 static void settings_text(const struct davy_start_settings *k, char *buf, size_t size)
@@ -219,9 +220,9 @@ static void plan_text_act_text(const struct davy_plan *p, const char *subject, c
 		return;
 	}
 	snprintf(buf, size,
-		 "PLAN     %s%s (%s%s): %s, because %s: %s; first sign %" PRIu64 " ms ago%s",
+		 "PLAN     %s%s (%s%s): %s, because %s: %s; first precursor %" PRIu64 " ms ago%s",
 		 davy_action_name(p->action), deed, davy_verdict_name(p->verdict), refusal, subject,
-		 davy_hazard_name(p->hazard), reason, ms_between(p->first_sign_ns, p->at_ns),
+		 davy_hazard_name(p->hazard), reason, ms_between(p->first_precursor_ns, p->at_ns),
 		 passed);
 }
 

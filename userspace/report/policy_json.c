@@ -28,7 +28,7 @@ static void add_value(json_t *list, const char *key, const struct davy_policy_va
 	if (v->name)
 		policy_json_set_text(o, "name", v->name);
 	policy_json_set_text(o, "file", at->layer->path);
-	policy_json_set_text(o, "because", davy_policy_text(at->layer, at->rule->because));
+	policy_json_set_text(o, "because", davy_policy_text(at->layer, at->rule->reason));
 	policy_json_set_text(o, "source", davy_policy_text(at->layer, at->rule->source));
 	policy_json_set_text(o, "date", davy_policy_text(at->layer, at->rule->date));
 	json_array_append_new(list, o);

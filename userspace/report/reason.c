@@ -57,16 +57,16 @@ void davy_duration_text(uint64_t ns, char *buf, size_t size)
 static void reason_failure(const struct davy_plan *p, char *buf, size_t size)
 {
 	const char *class = davy_log_class_name(p->failure_class);
-	char lead[DAVY_DURATION_TEXT_SIZE];
+	char lead_time[DAVY_DURATION_TEXT_SIZE];
 
 	if (p->hazard == DAVY_HZ_NONE) {
-		snprintf(buf, size, "%s%s%s, no sign preceded it", class,
+		snprintf(buf, size, "%s%s%s, no precursor was seen", class,
 			 p->device[0] ? " on " : "", p->device);
 		return;
 	}
-	davy_duration_text(p->lead_time_ns, lead, sizeof(lead));
+	davy_duration_text(p->lead_time_ns, lead_time, sizeof(lead_time));
 	snprintf(buf, size, "%s%s%s, foreseen %s before by %s", class, p->device[0] ? " on " : "",
-		 p->device, lead, davy_hazard_name(p->hazard));
+		 p->device, lead_time, davy_hazard_name(p->hazard));
 }
 
 /* For plans without an observation; false: it is another plan. */
@@ -155,7 +155,7 @@ static void add_tuning(const struct davy_plan *p, char *buf, size_t size)
 	char text[DAVY_TUNER_TEXT_SIZE];
 	size_t used = p->action == DAVY_ACTION_UNDO ? 0 : strlen(buf);
 
-	if (p->tuning.why == DAVY_TUNER_AS_TOLD)
+	if (p->tuning.why == DAVY_TUNER_AS_CONFIGURED)
 		return;
 	davy_tuner_text(&p->tuning, text);
 	snprintf(buf + used, size - used, "%s%s", used ? "; " : "", text);

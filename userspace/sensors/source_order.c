@@ -17,7 +17,7 @@ struct row {
 	 * "object/program"; "|" between programs of one worth, of which a kernel has one.
 	 * Without "/": no program.
 	 */
-	const char *source[DAVY_LADDER_SOURCES];
+	const char *source[DAVY_SOURCE_SOURCES];
 	const char *unseen;
 };
 
@@ -106,7 +106,7 @@ static const struct row rows[] = {
 	  "failed ioctls",
 	  DAVY_FACT_IOCTL_FAILED,
 	  { "drm/ioctl_done" },
-	  "what the kernel told the application" },
+	  "what the kernel reported to the application" },
 	{ "drm",
 	  "wedged devices",
 	  DAVY_FACT_WEDGED_EVENT,
@@ -256,7 +256,7 @@ static const struct row rows[] = {
 	  "failed ioctls",
 	  DAVY_FACT_IOCTL_FAILED,
 	  { "kfd/kfd_ioctl_done" },
-	  "what the kernel told ROCm" },
+	  "what the kernel reported to ROCm" },
 	{ "i915",
 	  "requests",
 	  KIND(DAVY_EV_RING),
@@ -407,7 +407,7 @@ static const struct davy_program *source_order_program_of(const struct davy_bpf_
 	return first;
 }
 
-static const struct davy_ladder_other *other_of(const struct davy_ladder_other *others,
+static const struct davy_source_other *other_of(const struct davy_source_other *others,
 						size_t count, const char *source)
 {
 	for (size_t i = 0; i < count; i++)
@@ -416,26 +416,28 @@ static const struct davy_ladder_other *other_of(const struct davy_ladder_other *
 	return NULL;
 }
 
-static bool climb_other(const struct davy_ladder_other *other, struct davy_ladder_rung *ret_rung)
+static bool source_order_of_other(const struct davy_source_other *other,
+				  struct davy_source_choice *ret_choice)
 {
-	ret_rung->source = other->source;
-	ret_rung->hook = other->hook;
-	ret_rung->reason = other->used ? "" : other->reason;
+	ret_choice->source = other->source;
+	ret_choice->hook = other->hook;
+	ret_choice->reason = other->used ? "" : other->reason;
 	return other->used;
 }
 
 /* True when it is in use. */
-static bool climb(const struct davy_bpf *b, const char *source, struct davy_ladder_rung *ret_rung)
+static bool source_order_of_program(const struct davy_bpf *b, const char *source,
+				    struct davy_source_choice *ret_choice)
 {
 	const struct davy_bpf_object *o = object_of(b, source);
 	const struct davy_program *p = o ? source_order_program_of(o, source) : NULL;
 
-	ret_rung->source = source;
-	ret_rung->hook = p ? p->hook : "";
-	ret_rung->reason = p ? p->reason : "no such program";
+	ret_choice->source = source;
+	ret_choice->hook = p ? p->hook : "";
+	ret_choice->reason = p ? p->reason : "no such program";
 	if (!p || !usable(o, p))
 		return false;
-	ret_rung->reason = "";
+	ret_choice->reason = "";
 	return true;
 }
 
@@ -446,11 +448,11 @@ static uint64_t seen_count(const struct davy_bpf *b, uint32_t seen)
 	return seen < DAVY_FACT_COUNT ? b->facts_seen[seen] : b->kinds_seen[seen - DAVY_FACT_COUNT];
 }
 
-bool davy_ladder_step(const struct davy_bpf *b, const struct davy_ladder_other *others,
-		      size_t other_count, size_t index, struct davy_ladder_step *ret_step)
+bool davy_source_order(const struct davy_bpf *b, const struct davy_source_other *others,
+		       size_t other_count, size_t index, struct davy_source_order *ret_step)
 {
-	const struct davy_ladder_other *other, *used = NULL;
-	struct davy_ladder_step *step = ret_step;
+	const struct davy_source_other *other, *used = NULL;
+	struct davy_source_order *step = ret_step;
 	const struct row *r;
 	bool stands;
 
@@ -462,33 +464,33 @@ bool davy_ladder_step(const struct davy_bpf *b, const struct davy_ladder_other *
 	step->fact = r->fact;
 	step->unseen = r->unseen;
 	step->used = SIZE_MAX;
-	for (size_t i = 0; i < DAVY_LADDER_SOURCES && r->source[i]; i++) {
+	for (size_t i = 0; i < DAVY_SOURCE_SOURCES && r->source[i]; i++) {
 		other = other_of(others, other_count, r->source[i]);
-		stands = other ? climb_other(other, &step->rung[i])
-			       : climb(b, r->source[i], &step->rung[i]);
-		step->rung_count++;
+		stands = other ? source_order_of_other(other, &step->choice[i])
+			       : source_order_of_program(b, r->source[i], &step->choice[i]);
+		step->choice_count++;
 		if (!stands || step->used != SIZE_MAX)
 			continue;
 		step->used = i;
 		used = other;
 	}
-	step->state = DAVY_LADDER_OFF;
+	step->state = DAVY_SOURCE_OFF;
 	if (step->used == SIZE_MAX) {
-		step->used = step->rung_count;
+		step->used = step->choice_count;
 		return true;
 	}
 	step->seen_count = used ? used->seen_count : seen_count(b, r->seen);
-	step->state = step->seen_count ? DAVY_LADDER_LIVE : DAVY_LADDER_READY;
+	step->state = step->seen_count ? DAVY_SOURCE_LIVE : DAVY_SOURCE_READY;
 	return true;
 }
 
-const char *davy_ladder_state_name(enum davy_ladder_state state)
+const char *davy_source_state_name(enum davy_source_state state)
 {
-	static const char *const names[DAVY_LADDER_STATE_COUNT] = {
-		[DAVY_LADDER_LIVE] = "live",
-		[DAVY_LADDER_READY] = "ready",
-		[DAVY_LADDER_OFF] = "off",
+	static const char *const names[DAVY_SOURCE_STATE_COUNT] = {
+		[DAVY_SOURCE_LIVE] = "live",
+		[DAVY_SOURCE_READY] = "ready",
+		[DAVY_SOURCE_OFF] = "off",
 	};
 
-	return state < DAVY_LADDER_STATE_COUNT ? names[state] : "unknown";
+	return state < DAVY_SOURCE_STATE_COUNT ? names[state] : "unknown";
 }

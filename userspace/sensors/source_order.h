@@ -8,44 +8,44 @@
 
 #include "sensors/bpf/bpf.h"
 
-#define DAVY_LADDER_SOURCES 3
+#define DAVY_SOURCE_SOURCES 3
 
-enum davy_ladder_state {
-	DAVY_LADDER_LIVE = 0,  /* attached, and it has told something since the agent's start */
-	DAVY_LADDER_READY = 1, /* attached to a hook that is trusted; no event is known to be its */
-	DAVY_LADDER_OFF = 2,
-	DAVY_LADDER_STATE_COUNT = 3,
+enum davy_source_state {
+	DAVY_SOURCE_LIVE = 0,  /* attached, and it has reported an event since the agent's start */
+	DAVY_SOURCE_READY = 1, /* attached to a hook that is trusted; no event is known to be its */
+	DAVY_SOURCE_OFF = 2,
+	DAVY_SOURCE_STATE_COUNT = 3,
 };
 
 /* A source that is no program of ours: its name has no "/". */
-struct davy_ladder_other {
+struct davy_source_other {
 	const char *source;
 	const char *hook;
 	const char *reason; /* why it is not in use */
 	bool used;
-	uint64_t seen_count; /* of events that nobody else tells */
+	uint64_t seen_count; /* of events that have no other source */
 };
 
-struct davy_ladder_rung {
+struct davy_source_choice {
 	const char *source; /* "amdgpu/iv_seen" */
 	const char *hook;   /* "tp_btf/amdgpu_iv", "" when the source is unknown */
 	const char *reason; /* why it is not in use, "" when it is */
 };
 
-struct davy_ladder_step {
+struct davy_source_order {
 	const char *driver; /* "host", "drm", "amdgpu", ... */
 	const char *fact;
 	const char *unseen; /* what is lost without any source */
-	enum davy_ladder_state state;
+	enum davy_source_state state;
 	uint64_t seen_count; /* of this fact, where nothing else tells the same; else 0 */
-	size_t rung_count;
+	size_t choice_count;
 	size_t used; /* index of the rung in use; rung_count when off */
-	struct davy_ladder_rung rung[DAVY_LADDER_SOURCES];
+	struct davy_source_choice choice[DAVY_SOURCE_SOURCES];
 };
 
 /* The step at "index", false past the end. */
-bool davy_ladder_step(const struct davy_bpf *b, const struct davy_ladder_other *others,
-		      size_t other_count, size_t index, struct davy_ladder_step *ret_step);
-const char *davy_ladder_state_name(enum davy_ladder_state state);
+bool davy_source_order(const struct davy_bpf *b, const struct davy_source_other *others,
+		       size_t other_count, size_t index, struct davy_source_order *ret_step);
+const char *davy_source_state_name(enum davy_source_state state);
 
 #endif

@@ -62,31 +62,33 @@ counter(struct walk *w, uint64_t *value, int64_t most, const char *format, ...)
  * Whether the numbers are consistent: the slots sum up to the count, the mean is between minimum
  * and maximum.
  */
-static bool agrees(const struct davy_lead *lead)
+static bool agrees(const struct davy_lead_times *lead_time)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++)
-		count += lead->slot[i];
-	if (!lead->count)
-		return !count && !lead->sum_ns && !lead->min_ns && !lead->max_ns;
-	return count == lead->count && lead->min_ns <= lead->sum_ns / lead->count &&
-	       lead->sum_ns / lead->count <= lead->max_ns;
+	for (size_t i = 0; i < DAVY_LEAD_TIME_SLOTS; i++)
+		count += lead_time->slot[i];
+	if (!lead_time->count)
+		return !count && !lead_time->sum_ns && !lead_time->min_ns && !lead_time->max_ns;
+	return count == lead_time->count &&
+	       lead_time->min_ns <= lead_time->sum_ns / lead_time->count &&
+	       lead_time->sum_ns / lead_time->count <= lead_time->max_ns;
 }
 
-static void walk_lead(struct walk *w, const char *of, const char *name, struct davy_lead *lead)
+static void walk_lead_times(struct walk *w, const char *of, const char *name,
+			    struct davy_lead_times *lead_time)
 {
-	counter(w, &lead->count, COUNT_MAX, "%s.%s.lead.count", of, name);
-	counter(w, &lead->sum_ns, SUM_MAX, "%s.%s.lead.sum_ns", of, name);
-	counter(w, &lead->min_ns, SUM_MAX, "%s.%s.lead.min_ns", of, name);
-	counter(w, &lead->max_ns, SUM_MAX, "%s.%s.lead.max_ns", of, name);
-	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++) {
-		uint64_t n = lead->slot[i];
+	counter(w, &lead_time->count, COUNT_MAX, "%s.%s.lead.count", of, name);
+	counter(w, &lead_time->sum_ns, SUM_MAX, "%s.%s.lead.sum_ns", of, name);
+	counter(w, &lead_time->min_ns, SUM_MAX, "%s.%s.lead.min_ns", of, name);
+	counter(w, &lead_time->max_ns, SUM_MAX, "%s.%s.lead.max_ns", of, name);
+	for (size_t i = 0; i < DAVY_LEAD_TIME_SLOTS; i++) {
+		uint64_t n = lead_time->slot[i];
 
 		counter(w, &n, COUNT_MAX, "%s.%s.lead.slots[%zu]", of, name, i);
-		lead->slot[i] = (uint32_t)n;
+		lead_time->slot[i] = (uint32_t)n;
 	}
-	if (!w->err && !agrees(lead))
+	if (!w->err && !agrees(lead_time))
 		w->err = -EBADMSG;
 }
 
@@ -94,22 +96,22 @@ static void walk_class(struct walk *w, const char *name, struct davy_class_score
 {
 	counter(w, &score->failures, COUNT_MAX, "classes.%s.failures", name);
 	counter(w, &score->missed, COUNT_MAX, "classes.%s.missed", name);
-	walk_lead(w, "classes", name, &score->lead);
-	if (!w->err && score->failures != score->missed + score->lead.count)
+	walk_lead_times(w, "classes", name, &score->lead_time);
+	if (!w->err && score->failures != score->missed + score->lead_time.count)
 		w->err = -EBADMSG;
 }
 
 static void walk_hazard(struct walk *w, const char *name, struct davy_hazard_score *score)
 {
-	counter(w, &score->signs, COUNT_MAX, "hazards.%s.signs", name);
+	counter(w, &score->predictions, COUNT_MAX, "hazards.%s.signs", name);
 	counter(w, &score->confirmed, COUNT_MAX, "hazards.%s.confirmed", name);
 	counter(w, &score->averted, COUNT_MAX, "hazards.%s.averted", name);
 	counter(w, &score->late, COUNT_MAX, "hazards.%s.late", name);
 	counter(w, &score->false_alarms, COUNT_MAX, "hazards.%s.false_alarms", name);
-	walk_lead(w, "hazards", name, &score->lead);
-	if (!w->err &&
-	    (score->signs < score->confirmed + score->averted + score->late + score->false_alarms ||
-	     (score->lead.count && !score->confirmed)))
+	walk_lead_times(w, "hazards", name, &score->lead_time);
+	if (!w->err && (score->predictions < score->confirmed + score->averted + score->late +
+						     score->false_alarms ||
+			(score->lead_time.count && !score->confirmed)))
 		w->err = -EBADMSG;
 }
 

@@ -33,7 +33,7 @@ static const struct davy_setting settings[] = {
 	{ "openings", DAVY_SETTING_AT(struct davy_learned_entry, open_count), UINT16_MAX, NULL },
 	{ "since", DAVY_SETTING_AT(struct davy_learned_entry, since_s), INT64_MAX, NULL },
 	{ "until", DAVY_SETTING_AT(struct davy_learned_entry, until_s), INT64_MAX, NULL },
-	{ AT(because), 0, NULL },
+	{ AT(reason), 0, NULL },
 	{ 0 },
 };
 
@@ -106,7 +106,7 @@ static void put_entry(FILE *out, size_t number_of, const struct davy_learned_ent
 		davy_setting_text(s, e, value);
 		fprintf(out, "%s = %s\n", s->name, value);
 	}
-	davy_text_shown(safe, sizeof(safe), e->because);
+	davy_text_shown(safe, sizeof(safe), e->reason);
 	for (char *at = safe; *at; at++)
 		if (*at == ';' && at > safe && at[-1] == ' ')
 			*at = ',';

@@ -22,7 +22,7 @@ struct davy_learned_entry {
 	uint16_t open_count;
 	int64_t since_s;
 	int64_t until_s; /* open: a probation start is allowed from this time on */
-	char because[DAVY_BECAUSE_LEN];
+	char reason[DAVY_BECAUSE_LEN];
 };
 
 struct davy_learned {

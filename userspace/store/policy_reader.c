@@ -79,12 +79,12 @@ static void end_rule(struct reader *r)
 			     "'backends' in a rule with 'if %s', which needs the backend decided; "
 			     "expected it in a rule of its own",
 			     rule->condition[DAVY_IF_BACKEND].text ? "backend" : "lockup_below");
-	if (r->layer->layer == DAVY_LAYER_SHIPPED && !(rule->because && rule->source && rule->date))
+	if (r->layer->layer == DAVY_LAYER_SHIPPED && !(rule->reason && rule->source && rule->date))
 		fail(r, (int)rule->line, 0,
 		     "rule '%s' does not say %s, expected because, source and date of what is "
 		     "shipped",
 		     rule->name,
-		     !rule->because  ? "because of what"
+		     !rule->reason   ? "because of what"
 		     : !rule->source ? "its source"
 				     : "its date");
 }

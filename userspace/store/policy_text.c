@@ -39,7 +39,7 @@ static void put_rule(FILE *out, const struct davy_policy_layer *layer, const str
 	}
 	if (rule->pin)
 		policy_text_put(out, "pin", "yes");
-	put_said(out, layer, "because", rule->because);
+	put_said(out, layer, "because", rule->reason);
 	put_said(out, layer, "source", rule->source);
 	put_said(out, layer, "date", rule->date);
 }
@@ -56,7 +56,7 @@ static bool same_rule(const struct davy_policy_layer *a, const struct davy_rule 
 {
 	if (strcmp(rule_a->name, rule_b->name) != 0 || rule_a->pin != rule_b->pin ||
 	    rule_a->value_count != rule_b->value_count ||
-	    !same_text(a, rule_a->because, b, rule_b->because) ||
+	    !same_text(a, rule_a->reason, b, rule_b->reason) ||
 	    !same_text(a, rule_a->source, b, rule_b->source) ||
 	    !same_text(a, rule_a->date, b, rule_b->date))
 		return false;

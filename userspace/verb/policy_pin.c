@@ -131,7 +131,7 @@ static void put_condition(FILE *out, const char *name, const char *text)
 	fprintf(out, "if %s = %s\n", name, literal);
 }
 
-static void put_end(FILE *out, const char *because)
+static void put_end(FILE *out, const char *reason)
 {
 	const time_t now = time(NULL);
 	char date[16] = "";
@@ -140,7 +140,7 @@ static void put_end(FILE *out, const char *because)
 	if (gmtime_r(&now, &day))
 		strftime(date, sizeof(date), "%Y-%m-%d", &day);
 	fprintf(out, "pin = yes\nbecause = %s\ndate = %s\n",
-		because ? because : "pinned by 'davylamp policy pin'", date);
+		reason ? reason : "pinned by 'davylamp policy pin'", date);
 }
 
 static int policy_pin_tell(const struct rules *r, const char *verb, const char *name, bool json)
@@ -187,7 +187,7 @@ static int pin(const struct davy_pin *p, struct rules *r)
 	put_condition(out, "device", p->device);
 	for (size_t i = 0; i < p->count; i++)
 		good &= policy_pin_put_word(out, p->words[i]);
-	put_end(out, p->because);
+	put_end(out, p->reason);
 	if (fclose(out)) {
 		status = policy_pin_say(r->path, -ENOMEM);
 	} else if (!good) {

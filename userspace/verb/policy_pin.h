@@ -11,8 +11,8 @@ struct davy_pin {
 	char *const *words;	    /* for pin: "KEY=VALUE"; for unpin: the rule's name */
 	size_t count;
 	bool json;
-	const char *because; /* for pin: the rule's reason; NULL: the default text */
-	bool once;	     /* for pin: do nothing if the rule exists */
+	const char *reason; /* for pin: the rule's reason; NULL: the default text */
+	bool once;	    /* for pin: do nothing if the rule exists */
 };
 
 /* Exit statuses; errors are logged. */

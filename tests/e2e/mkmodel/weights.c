@@ -28,15 +28,15 @@ static uint64_t stream_seed(uint64_t seed, const char *name)
 /* For |f| < 65504. Results below the smallest normal half become zero. */
 static uint16_t half_from_float(float f)
 {
-	uint32_t bits, sign;
+	uint32_t bits, precursor;
 	int32_t exponent;
 
 	memcpy(&bits, &f, sizeof(bits));
-	sign = bits >> 16 & 0x8000;
+	precursor = bits >> 16 & 0x8000;
 	exponent = (int32_t)(bits >> 23 & 0xff) - 127 + 15;
 	if (exponent <= 0)
-		return (uint16_t)sign;
-	return (uint16_t)(sign | (uint32_t)exponent << 10 | (bits >> 13 & 0x3ff));
+		return (uint16_t)precursor;
+	return (uint16_t)(precursor | (uint32_t)exponent << 10 | (bits >> 13 & 0x3ff));
 }
 
 /* A random number chooses among 4096 weights made before: fast enough for models of gigabytes. */

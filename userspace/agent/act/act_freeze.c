@@ -35,7 +35,7 @@ static int find_target(struct davy_agent *a, const struct davy_plan *plan, struc
 
 static int send_order(struct davy_agent *a, struct davy_frozen *h)
 {
-	h->order.op = DAVY_GUARD_HOLD;
+	h->order.op = DAVY_GUARD_FREEZE;
 	h->order.id = h->id;
 	h->order.plan = h->plan;
 	h->order.pid = h->pid;

@@ -52,19 +52,20 @@ static const char *act_order_backend_of(const struct davy_plan *plan)
 
 static json_t *order_of(struct davy_agent *a, const struct davy_plan *plan)
 {
-	char because[DAVY_PLAN_TEXT_SIZE];
-	bool sets = plan->action == DAVY_ACTION_SHRINK || plan->tuning.why != DAVY_TUNER_AS_TOLD ||
+	char reason[DAVY_PLAN_TEXT_SIZE];
+	bool sets = plan->action == DAVY_ACTION_SHRINK ||
+		    plan->tuning.why != DAVY_TUNER_AS_CONFIGURED ||
 		    (plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_SHRINK);
 	bool stops = davy_action_has(plan->action, DAVY_ACTS_ENDS);
 	json_t *order;
 
-	davy_reason_text(plan, because, sizeof(because));
+	davy_reason_text(plan, reason, sizeof(reason));
 	order = json_pack(
 		"{s:s, s:I, s:i, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:I}", "op",
 		stops ? "stop" : "replace", "plan", (json_int_t)plan->id, "pid", (int)plan->pid,
 		"hazard",
 		plan->hazard ? davy_hazard_name((enum davy_hazard)plan->hazard) : "operator",
-		"because", because, "backend", act_order_backend_of(plan), "from",
+		"because", reason, "backend", act_order_backend_of(plan), "from",
 		davy_backend_name((enum davy_backend)plan->backend), "device", plan->device,
 		"keeps", plan->keeps, "stay", plan->action == DAVY_ACTION_QUARANTINE, "patience_ms",
 		(json_int_t)a->core.config.value[DAVY_CFG_ACT_TIMEOUT_MS]);

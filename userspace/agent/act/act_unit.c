@@ -183,7 +183,7 @@ void davy_unit_act_tick(struct davy_service *u)
 		act_unit_see(u);
 		return;
 	}
-	has = davy_unit_told(u, &u->act.told, true);
+	has = davy_unit_applied(u, &u->act.applied, true);
 	if ((has == -EINPROGRESS || (has == -EAGAIN && u->act.read_count++ < READS)) &&
 	    davy_process_start(u->pid) == u->start_ticks) {
 		u->act.awaits = true; /* look again with the next tick */
@@ -296,7 +296,7 @@ static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit
 	}
 }
 
-/* 0: written or unchanged. -errno: not written; the reason was logged or is in "told.why". */
+/* 0: written or unchanged. -errno: not written; the reason was logged or is in "applied.why". */
 static int write_override(struct davy_service *u, struct davy_adopted_unit *of)
 {
 	struct davy_adopted_unit wanted = *of;
@@ -307,9 +307,9 @@ static int write_override(struct davy_service *u, struct davy_adopted_unit *of)
 	if (wanted.backend == of->backend &&
 	    !memcmp(&wanted.settings, &of->settings, sizeof(wanted.settings)))
 		return 0;
-	err = davy_unit_environment(u, &wanted, &u->act.told);
+	err = davy_unit_environment(u, &wanted, &u->act.applied);
 	if (err == -EOPNOTSUPP)
-		davy_log("%s: %s", u->name, u->act.told.why);
+		davy_log("%s: %s", u->name, u->act.applied.why);
 	if (!err)
 		err = davy_unit_files_check(u->agent, of);
 	if (err)
@@ -320,7 +320,7 @@ static int write_override(struct davy_service *u, struct davy_adopted_unit *of)
 	*of = wanted;
 	of->unproven = u->act.written = true;
 	err = davy_units_save(u->agent);
-	return err ? err : davy_unit_files_write(u->agent, of, &u->act.told);
+	return err ? err : davy_unit_files_write(u->agent, of, &u->act.applied);
 }
 
 static bool undoes_stop(const struct davy_unit_act *act)
@@ -377,7 +377,8 @@ bool davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 						.undone = plan->undone,
 						.hazard = plan->hazard,
 						.settings = plan->settings,
-						.tuned = plan->tuning.why != DAVY_TUNER_AS_TOLD,
+						.tuned = plan->tuning.why !=
+							 DAVY_TUNER_AS_CONFIGURED,
 						.to_backend = (enum davy_backend)plan->to_backend };
 		memcpy(u->act.device, plan->device, sizeof(u->act.device));
 		err = davy_unit_ask(u->agent->units->systemd, u->name, act_unit_on_looked, u);

@@ -70,7 +70,7 @@ json_t *davy_agent_release_all(struct davy_agent *a)
 	struct davy_undone undone = davy_agent_caps_drop(a, 0);
 
 	undone.undone += davy_units_uncap(a);
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
 		if (!a->freezes.frozen[i].id)
 			continue;
 		davy_agent_freeze_drop(a, a->freezes.frozen[i].workload);

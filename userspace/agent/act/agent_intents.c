@@ -84,12 +84,12 @@ static int open_log(struct davy_agent *a)
 
 static void say_no_log(struct davy_agent *a, int err)
 {
-	if (!a->in_force.told)
+	if (!a->in_force.reported)
 		davy_log("log of intents '%s/%s': %s; until it can be written, caps and changes of "
 			 "units are refused; a freeze, which has a lease, and a supervisor's "
 			 "replacement are still executed",
 			 a->options.state_dir, DAVY_DB_NAME, strerror(-err));
-	a->in_force.told = true;
+	a->in_force.reported = true;
 }
 
 void davy_agent_intents_open(struct davy_agent *a)
@@ -132,7 +132,7 @@ static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 		id = davy_intent_begin(s->log, intent);
 	}
 	if (id > 0)
-		s->told = false;
+		s->reported = false;
 	return id > 0 ? 0 : (int)id;
 }
 
@@ -186,7 +186,7 @@ static void describe(struct davy_agent *a, const struct davy_plan *plan, struct 
 {
 	const struct davy_intent *before = freeze_in_force(a, plan->workload);
 	struct davy_place where;
-	char because[DAVY_PLAN_TEXT_SIZE];
+	char reason[DAVY_PLAN_TEXT_SIZE];
 
 	memset(intent, 0, sizeof(*intent));
 	intent->plan = plan->id;
@@ -194,8 +194,8 @@ static void describe(struct davy_agent *a, const struct davy_plan *plan, struct 
 	intent->action = plan->action;
 	if (plan->lease_ns)
 		intent->lease_until_ns = plan->at_ns + plan->lease_ns;
-	davy_reason_text(plan, because, sizeof(because));
-	davy_copy_name(intent->text, sizeof(intent->text), because);
+	davy_reason_text(plan, reason, sizeof(reason));
+	davy_copy_name(intent->text, sizeof(intent->text), reason);
 	if (!davy_workload_place(a, plan->workload, &where))
 		return;
 	intent->pid = where.pid;

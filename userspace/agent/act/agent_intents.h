@@ -17,7 +17,7 @@ struct davy_in_force {
 	struct davy_intents *log; /* NULL: it cannot be opened; the next act tries again */
 	struct davy_intent open[DAVY_IN_FORCE_MAX]; /* action none: empty; id 0: not in the log */
 	uint32_t value_undo; /* the last plan that took values back: it ended no freeze */
-	bool told;	     /* a failed write was logged */
+	bool reported;	     /* a failed write was logged */
 };
 
 struct davy_undone {

@@ -17,7 +17,7 @@
 
 struct davy_frozen *davy_freezes_find(struct davy_agent *a, uint32_t id)
 {
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
 		if (a->freezes.frozen[i].id == id)
 			return &a->freezes.frozen[i];
 	return NULL;
@@ -25,7 +25,7 @@ struct davy_frozen *davy_freezes_find(struct davy_agent *a, uint32_t id)
 
 const struct davy_frozen *davy_agent_frozen(const struct davy_agent *a, uint32_t workload)
 {
-	for (size_t i = 0; workload && i < DAVY_GUARD_HOLDS; i++)
+	for (size_t i = 0; workload && i < DAVY_GUARD_FREEZES; i++)
 		if (a->freezes.frozen[i].id && a->freezes.frozen[i].workload == workload &&
 		    a->freezes.frozen[i].plan)
 			return &a->freezes.frozen[i];
@@ -122,7 +122,7 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *arg)
 	close_guard(&a->freezes);
 	davy_log(
 		"guard: it was killed; its freezes have ended, and the agent starts another guard");
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
 		struct davy_frozen *h = &a->freezes.frozen[i];
 
 		if (!h->id)
@@ -159,7 +159,7 @@ static void freezes_start(struct davy_agent *a)
 void davy_agent_freezes_open(struct davy_agent *a)
 {
 	a->freezes.guard = (struct davy_guard){ -1, -1, 0 };
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
 		a->freezes.frozen[i].dir_fd = -1;
 	freezes_start(a);
 }
@@ -168,6 +168,6 @@ void davy_agent_freezes_close(struct davy_agent *a)
 {
 	close_guard(&a->freezes);
 	sd_event_source_disable_unref(a->freezes.again);
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
+	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
 		freezes_forget(&a->freezes.frozen[i]);
 }

@@ -31,7 +31,7 @@ struct davy_freezes {
 	sd_event_source *again; /* starts another guard after one has died */
 	uint32_t id_count;
 	uint32_t start_count; /* starts without a reply in between; each lengthens the next pause */
-	struct davy_frozen frozen[DAVY_GUARD_HOLDS];
+	struct davy_frozen frozen[DAVY_GUARD_FREEZES];
 };
 
 void davy_agent_freezes_open(struct davy_agent *a);

@@ -21,7 +21,7 @@ void davy_unit_prove(struct davy_service *u)
 	davy_units_save(u->agent);
 }
 
-int davy_unit_told(const struct davy_service *u, const struct davy_environment *e, bool tell_why)
+int davy_unit_applied(const struct davy_service *u, const struct davy_environment *e, bool tell_why)
 {
 	struct davy_process_start *start = NULL;
 	bool all = true;
@@ -53,7 +53,7 @@ void davy_unit_settle(struct davy_service *u)
 	if (!of || !of->unproven || u->act.plan)
 		return;
 	if (u->pid && !davy_unit_environment(u, of, &e))
-		has = davy_unit_told(u, &e, false);
+		has = davy_unit_applied(u, &e, false);
 	if (has == -EINPROGRESS) {
 		u->settle_late = true;
 		return;

@@ -19,7 +19,7 @@
 #define LOAD_NS (60 * DAVY_NS_PER_S) /* maximum time for an engine to load its backends */
 #define WORDS	64		     /* variables that a unit's own Environment= may add */
 
-struct rules_told {
+struct rules_applied {
 	struct davy_effective effective;
 	struct davy_output_variables variables;
 	struct davy_output_result result;
@@ -72,7 +72,7 @@ uint64_t davy_unit_command_sum(const struct davy_unit_state *state)
  * changed or no process was seen. A command that only starts another program names no engine.
  * "start" no longer contains the variables of the environment file. False: no known engine.
  */
-static bool unit_rules_look_at(const struct davy_service *u, struct rules_told *t)
+static bool unit_rules_look_at(const struct davy_service *u, struct rules_applied *t)
 {
 	struct davy_engine_look anew = {
 		.argv = t->argv, .envp = t->envp, .exe = "", .parent = ""
@@ -121,7 +121,7 @@ static bool gives_back(const struct davy_service *u, const struct davy_adopted_u
 }
 
 static void ask_rules(struct davy_service *u, const struct davy_adopted_unit *of,
-		      struct rules_told *t)
+		      struct rules_applied *t)
 {
 	const struct davy_workload *w = davy_world_workload(&u->agent->core.world, u->workload);
 	const struct davy_policy_set set = davy_policy_set_of(u->agent->rules);
@@ -142,9 +142,10 @@ static void ask_rules(struct davy_service *u, const struct davy_adopted_unit *of
 		memset(&t->effective.value[DAVY_POLICY_UBATCH], 0, sizeof(t->effective.value[0]));
 }
 
-static struct rules_told *told_by_rules(struct davy_service *u, const struct davy_adopted_unit *of)
+static struct rules_applied *set_by_rules(struct davy_service *u,
+					  const struct davy_adopted_unit *of)
 {
-	struct rules_told *t = NULL;
+	struct rules_applied *t = NULL;
 
 	if (u->agent->rules)
 		t = calloc(1, sizeof(*t));
@@ -173,7 +174,7 @@ static bool is_above(const struct davy_environment *above, const char *name)
 size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_unit *of,
 			   const struct davy_environment *above, FILE *out)
 {
-	struct rules_told *t = told_by_rules(u, of);
+	struct rules_applied *t = set_by_rules(u, of);
 	size_t count = 0;
 
 	if (!t)
@@ -191,12 +192,12 @@ size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_uni
 
 bool davy_unit_rules_early(struct davy_service *u, const struct davy_adopted_unit *of)
 {
-	struct rules_told *t;
+	struct rules_applied *t;
 	bool early;
 
 	if (u->backends || davy_boot_ns() - u->begun_ns >= LOAD_NS)
 		return false;
-	t = told_by_rules(u, of);
+	t = set_by_rules(u, of);
 	early = t && t->effective.backend_count && !u->backends && u->pid &&
 		t->facts.engine == DAVY_ENGINE_LLAMA_SERVER;
 	free(t);

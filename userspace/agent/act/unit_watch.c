@@ -47,7 +47,7 @@ static int keep_start(struct davy_service *u, uint32_t pid)
 	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 	struct davy_engine_override override = { 0 };
 	struct davy_process_start *start;
-	struct davy_environment told;
+	struct davy_environment reported;
 	struct davy_engine_facts facts;
 	struct davy_engine_look look;
 	int err;
@@ -62,9 +62,9 @@ static int keep_start(struct davy_service *u, uint32_t pid)
 		return err;
 	look = davy_process_start_look(start);
 	davy_engine_identify(&look, &facts);
-	davy_engine_environment(&look, &facts, &override, &told);
-	for (size_t i = 0; i < told.count; i++)
-		davy_process_start_unset(start, told.at[i].name);
+	davy_engine_environment(&look, &facts, &override, &reported);
+	for (size_t i = 0; i < reported.count; i++)
+		davy_process_start_unset(start, reported.at[i].name);
 	davy_unit_files_unset(u->agent, u->name, start);
 	free(u->start);
 	u->start = start;
@@ -98,7 +98,7 @@ static bool engine_in(const struct davy_service *u, const struct davy_tracked **
 		uint32_t pid = (uint32_t)strtoul(at, &at, 10);
 		const struct davy_tracked *t = pid ? davy_tracker_meet(u->agent, pid) : NULL;
 
-		if (t && t->told.engine != DAVY_ENGINE_NONE) {
+		if (t && t->reported.engine != DAVY_ENGINE_NONE) {
 			*ret_engine = t;
 			return true;
 		}
@@ -114,7 +114,7 @@ static const struct davy_tracked *unit_watch_find_engine(const struct davy_servi
 {
 	const struct davy_tracked *own = davy_tracker_meet(u->agent, u->main_pid), *other;
 
-	if (!own || own->told.engine != DAVY_ENGINE_NONE)
+	if (!own || own->reported.engine != DAVY_ENGINE_NONE)
 		return own;
 	if (!engine_in(u, &other))
 		return NULL;
@@ -156,12 +156,12 @@ void davy_unit_look_again(struct davy_service *u)
 		u->met && u->pid ? davy_tracker_meet(u->agent, u->pid) : NULL;
 	struct davy_ev_process p;
 
-	if (!t || !t->has_command || t->told.start_ticks != u->start_ticks ||
-	    t->told.engine == DAVY_ENGINE_NONE)
+	if (!t || !t->has_command || t->reported.start_ticks != u->start_ticks ||
+	    t->reported.engine == DAVY_ENGINE_NONE)
 		return;
-	if (t->told.port == u->port && (enum davy_role)t->told.role == u->role)
+	if (t->reported.port == u->port && (enum davy_role)t->reported.role == u->role)
 		return;
-	p = t->told;
+	p = t->reported;
 	unit_watch_take_facts(u, &p);
 	keep_start(u, u->pid); /* late: the previous facts stay valid */
 	unit_watch_feed_workload(u, DAVY_WORKLOAD_STARTED);
@@ -182,8 +182,8 @@ static void unit_watch_meet(struct davy_service *u)
 	if (!t)
 		return;
 	u->pid = t->pid;
-	u->start_ticks = t->told.start_ticks;
-	p = t->told; /* the table may reuse the entry */
+	u->start_ticks = t->reported.start_ticks;
+	p = t->reported; /* the table may reuse the entry */
 	/* During an exec it already has its name, but no command. */
 	is_engine = p.engine != DAVY_ENGINE_NONE && t->has_command;
 	if (is_engine && keep_start(u, u->pid) != -EAGAIN)

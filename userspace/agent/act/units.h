@@ -31,7 +31,7 @@ struct davy_unit_act {
 	uint64_t cap[2]; /* memory.high, CPU time; 0: unchanged */
 	uint32_t cap_at;
 	struct davy_adopted_unit before; /* restored on a failure */
-	struct davy_environment told;	 /* expected in the new process */
+	struct davy_environment applied; /* expected in the new process */
 	bool written;
 	bool stopped_told;
 	uint32_t read_count;
@@ -167,7 +167,8 @@ void davy_units_tell_rules(struct davy_agent *a);
  * cannot be read, for example during an exec. -EINPROGRESS: the reply of its reader is late, so the
  * result is unknown.
  */
-int davy_unit_told(const struct davy_service *u, const struct davy_environment *e, bool tell_why);
+int davy_unit_applied(const struct davy_service *u, const struct davy_environment *e,
+		      bool tell_why);
 /* Marks its change as proven. */
 void davy_unit_prove(struct davy_service *u);
 /* A change of an earlier agent is kept if the process has it, else it is undone. */

@@ -48,13 +48,13 @@ static json_t *sensors(const struct davy_agent *a)
 
 static json_t *process(const struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct davy_frozen *frozen = davy_agent_frozen(a, t->told.workload);
+	const struct davy_frozen *frozen = davy_agent_frozen(a, t->reported.workload);
 	json_t *o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
 			      t->cxx_attached, "graphs_seen", t->ggml_attached);
 
 	if (a->bpf && davy_bpf_probe_lost(a->bpf, t->pid))
 		json_object_set_new(o, "probes_lost", json_true());
-	json_object_update_missing_new(o, davy_process_json(&t->told));
+	json_object_update_missing_new(o, davy_process_json(&t->reported));
 	if (frozen)
 		json_object_set_new(o, "runs_permille",
 				    json_integer((json_int_t)frozen->order.on_permille));
@@ -63,7 +63,7 @@ static json_t *process(const struct davy_agent *a, const struct davy_tracked *t)
 
 static bool computes(const struct davy_tracked *t)
 {
-	return t->told.workload || t->told.backend != DAVY_BACKEND_UNKNOWN;
+	return t->reported.workload || t->reported.backend != DAVY_BACKEND_UNKNOWN;
 }
 
 /* Computing processes come first. Processes without room are counted. */
@@ -76,7 +76,7 @@ static json_t *processes(const struct davy_agent *a, json_int_t *ret_unlisted)
 		const struct davy_tracked *t = &a->tracked[i % DAVY_TRACKED_MAX];
 		json_t *o;
 
-		if (!t->pid || t->told.engine == DAVY_ENGINE_NONE ||
+		if (!t->pid || t->reported.engine == DAVY_ENGINE_NONE ||
 		    computes(t) != (i < DAVY_TRACKED_MAX))
 			continue;
 		o = process(a, t);
@@ -103,7 +103,7 @@ static json_t *breakers(const struct davy_agent *a)
 						      status_safe(e->model), "state",
 						      davy_breaker_state_name(e->state), "until",
 						      (json_int_t)e->until_s, "because",
-						      status_safe(e->because)));
+						      status_safe(e->reason)));
 	}
 	return list;
 }
@@ -127,36 +127,36 @@ static json_t *status_in_force(const struct davy_agent *a)
 	return list;
 }
 
-static json_t *rungs(const struct davy_ladder_step *step)
+static json_t *status_sources(const struct davy_source_order *step)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < step->rung_count; i++)
+	for (size_t i = 0; i < step->choice_count; i++)
 		json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:s}", "source",
-						      step->rung[i].source, "hook",
-						      step->rung[i].hook, "used", i == step->used,
-						      "reason", step->rung[i].reason));
+						      step->choice[i].source, "hook",
+						      step->choice[i].hook, "used", i == step->used,
+						      "reason", step->choice[i].reason));
 	return list;
 }
 
-static json_t *ladder(const struct davy_agent *a)
+static json_t *status_source_orders(const struct davy_agent *a)
 {
-	const struct davy_ladder_other kfd = { .source = "kfd_smi",
+	const struct davy_source_other kfd = { .source = "kfd_smi",
 					       .hook = "/dev/kfd",
 					       .reason = a->kfd.state.reason,
 					       .used = a->kfd.watch_count > 0,
 					       .seen_count = a->kfd.said_count };
 	json_t *list = json_array();
-	struct davy_ladder_step step;
+	struct davy_source_order step;
 
-	for (size_t i = 0; a->bpf && davy_ladder_step(a->bpf, &kfd, 1, i, &step); i++)
+	for (size_t i = 0; a->bpf && davy_source_order(a->bpf, &kfd, 1, i, &step); i++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "driver",
 						step.driver, "fact", step.fact, "state",
-						davy_ladder_state_name(step.state), "seen",
+						davy_source_state_name(step.state), "seen",
 						(json_int_t)step.seen_count, "unseen",
-						step.state == DAVY_LADDER_OFF ? step.unseen : "",
-						"sources", rungs(&step)));
+						step.state == DAVY_SOURCE_OFF ? step.unseen : "",
+						"sources", status_sources(&step)));
 	return list;
 }
 
@@ -200,8 +200,8 @@ static json_t *all_time(const struct davy_agent *a)
 
 json_t *davy_agent_sensors(const struct davy_agent *a)
 {
-	return json_pack("{s:s, s:o, s:o}", "op", "sensors", "ladder", ladder(a), "programs",
-			 programs(a));
+	return json_pack("{s:s, s:o, s:o}", "op", "sensors", "ladder", status_source_orders(a),
+			 "programs", programs(a));
 }
 
 json_t *davy_agent_status(struct davy_agent *a)

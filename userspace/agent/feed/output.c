@@ -113,11 +113,13 @@ static void draw_process(FILE *out, const struct davy_tracked *t)
 	char comm[4 * DAVY_COMM_LEN], model[256], device[128];
 
 	fprintf(out, "  %-8u %-16s %-8s %-16s %-24s %s\x1b[K\n", t->pid,
-		davy_text_safe(comm, sizeof(comm), t->told.comm),
-		davy_backend_name(t->told.backend),
-		davy_text_safe(device, sizeof(device), t->told.device[0] ? t->told.device : "-"),
-		davy_text_shown(model, sizeof(model), t->told.model[0] ? t->told.model : "-"),
-		t->told.workload ? "adopted" : "observed");
+		davy_text_safe(comm, sizeof(comm), t->reported.comm),
+		davy_backend_name(t->reported.backend),
+		davy_text_safe(device, sizeof(device),
+			       t->reported.device[0] ? t->reported.device : "-"),
+		davy_text_shown(model, sizeof(model),
+				t->reported.model[0] ? t->reported.model : "-"),
+		t->reported.workload ? "adopted" : "observed");
 }
 
 static void draw_policy_error(FILE *out, const struct davy_agent *a)
@@ -147,7 +149,7 @@ static void draw(FILE *out, const struct davy_agent *a, uint64_t now_ns)
 	fprintf(out, "\x1b[K\n\n  %-8s %-16s %-8s %-16s %-24s\x1b[K\n", "PID", "ENGINE", "BACKEND",
 		"DEVICE", "MODEL");
 	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
-		if (a->tracked[i].pid && a->tracked[i].told.engine != DAVY_ENGINE_NONE)
+		if (a->tracked[i].pid && a->tracked[i].reported.engine != DAVY_ENGINE_NONE)
 			draw_process(out, &a->tracked[i]);
 	fprintf(out, "\x1b[K\n");
 	for (size_t i = first; i < a->recent_count; i++)

@@ -42,5 +42,5 @@ bool davy_agent_environment(struct davy_agent *a, const struct davy_tracked *t,
 	memset(e, 0, sizeof(*e));
 	davy_agent_kernel(e);
 	davy_copy_name(e->engine, sizeof(e->engine), t->engine);
-	return device_versions(a, t->told.device, e) && t->engine_known;
+	return device_versions(a, t->reported.device, e) && t->engine_known;
 }

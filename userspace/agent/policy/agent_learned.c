@@ -122,7 +122,7 @@ void davy_agent_learn(struct davy_agent *a, const struct davy_plan *plan)
 	if (plan->until_ns > plan->at_ns)
 		e->until_s += (int64_t)((plan->until_ns - plan->at_ns) / DAVY_NS_PER_S);
 	if (plan->breaker_state == DAVY_BREAKER_OPEN)
-		davy_reason_text(plan, e->because, sizeof(e->because));
+		davy_reason_text(plan, e->reason, sizeof(e->reason));
 	learned_save(a);
 }
 

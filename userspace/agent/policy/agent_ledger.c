@@ -18,7 +18,7 @@
 
 static struct davy_ledger_key key_of(struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct davy_ev_process *p = &t->told;
+	const struct davy_ev_process *p = &t->reported;
 	struct davy_ledger_key key = { .backend = (enum davy_backend)p->backend,
 				       .ubatch = p->ubatch,
 				       .context = p->context_size };
@@ -32,24 +32,24 @@ static struct davy_ledger_key key_of(struct davy_agent *a, const struct davy_tra
 /* Only adopted engines with known settings are recorded: others prove nothing. */
 static bool ledger_counts(const struct davy_tracked *t)
 {
-	return t->pid && t->told.workload && t->told.model[0] &&
-	       t->told.backend != DAVY_BACKEND_UNKNOWN;
+	return t->pid && t->reported.workload && t->reported.model[0] &&
+	       t->reported.backend != DAVY_BACKEND_UNKNOWN;
 }
 
 static void say_not_kept(struct davy_agent *a, int err)
 {
-	if (!a->ledger.told)
+	if (!a->ledger.reported)
 		davy_log("ledger '%s/%s': %s; results of settings are not recorded until it can be "
 			 "written",
 			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
-	a->ledger.told = true;
+	a->ledger.reported = true;
 }
 
 static void survived(const struct davy_agent *a, struct davy_tracked *t, uint64_t now_ns,
 		     struct davy_ledger_entry *entry)
 {
 	const struct davy_workload *w =
-		davy_world_workload((struct davy_world *)&a->core.world, t->told.workload);
+		davy_world_workload((struct davy_world *)&a->core.world, t->reported.workload);
 
 	memset(entry, 0, sizeof(*entry));
 	entry->survived_s = t->ledger_ns ? (now_ns - t->ledger_ns) / DAVY_NS_PER_S : 0;
@@ -91,7 +91,7 @@ void davy_agent_ledger_tick(struct davy_agent *a, uint64_t now_ns)
 	if (err)
 		say_not_kept(a, err);
 	else
-		a->ledger.told = false;
+		a->ledger.reported = false;
 	davy_db_close(db);
 }
 
@@ -146,7 +146,7 @@ void davy_agent_ledger_found(struct davy_agent *a, const struct davy_ev_finding 
 	entry.faults[DAVY_CLASS_RUNNER_CRASH_INIT] = 1;
 	davy_copy_name(key.device, sizeof(key.device), f->device);
 	davy_copy_name(key.model, sizeof(key.model), f->model[0] ? f->model : "-");
-	davy_copy_name(nobody.told.device, sizeof(nobody.told.device), f->device);
+	davy_copy_name(nobody.reported.device, sizeof(nobody.reported.device), f->device);
 	davy_agent_environment(a, &nobody, &key.environment);
 	err = davy_db_open(a->options.state_dir, DAVY_DB_MAKE, &db);
 	if (!err)

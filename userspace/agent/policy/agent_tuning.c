@@ -21,7 +21,7 @@
 /* As stored in the database. */
 struct kept {
 	struct davy_tuner tuner;
-	uint32_t told[DAVY_TUNER_SETTINGS];
+	uint32_t configured[DAVY_TUNER_SETTINGS];
 	uint32_t layers_asked;
 };
 
@@ -77,7 +77,7 @@ static void tuning_tell(struct davy_agent *a, uint32_t workload, const struct ke
 	ev.tuning.stamp = stamp;
 	ev.tuning.flags = flags & DAVY_TUNING_FIRST;
 	memcpy(ev.tuning.head, &kept->tuner, sizeof(ev.tuning.head));
-	memcpy(ev.tuning.told, kept->told, sizeof(ev.tuning.told));
+	memcpy(ev.tuning.configured, kept->configured, sizeof(ev.tuning.configured));
 	ev.tuning.layers_asked = kept->layers_asked;
 	for (uint32_t i = 0; i < DAVY_BACKEND_COUNT; i++) {
 		ev.tuning.backend = (uint16_t)i;
@@ -117,7 +117,7 @@ static void tuning_save(struct davy_agent *a, struct davy_kept_tuning *k,
 	struct davy_db *db = NULL;
 	int err = davy_db_open(a->options.state_dir, DAVY_DB_MAKE, &db);
 
-	memcpy(kept.told, tuned->told, sizeof(kept.told));
+	memcpy(kept.configured, tuned->configured, sizeof(kept.configured));
 	if (!err)
 		err = davy_tuning_save(db, k->device, k->model, &kept, sizeof(kept));
 	davy_db_close(db);
@@ -131,17 +131,19 @@ static void tuning_save(struct davy_agent *a, struct davy_kept_tuning *k,
 /* Its model and device are known. */
 static bool tuning_on_gpu(const struct davy_tracked *t)
 {
-	return t->told.model[0] && t->told.device[0] && t->told.backend != DAVY_BACKEND_UNKNOWN &&
-	       t->told.backend != DAVY_BACKEND_CPU;
+	return t->reported.model[0] && t->reported.device[0] &&
+	       t->reported.backend != DAVY_BACKEND_UNKNOWN &&
+	       t->reported.backend != DAVY_BACKEND_CPU;
 }
 
 static void tuning_restore(struct davy_agent *a, const struct davy_tracked *t,
 			   struct davy_kept_tuning *k)
 {
-	if (davy_same_name(k->model, t->told.model) && davy_same_name(k->device, t->told.device))
+	if (davy_same_name(k->model, t->reported.model) &&
+	    davy_same_name(k->device, t->reported.device))
 		return;
-	davy_copy_name(k->model, sizeof(k->model), t->told.model);
-	davy_copy_name(k->device, sizeof(k->device), t->told.device);
+	davy_copy_name(k->model, sizeof(k->model), t->reported.model);
+	davy_copy_name(k->device, sizeof(k->device), t->reported.device);
 	tuning_load(a, k);
 }
 
@@ -162,7 +164,7 @@ static void stamp(struct davy_agent *a, const struct davy_tracked *t, struct dav
 
 static void tuning_meet(struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct davy_workload *w = davy_world_workload(&a->core.world, t->told.workload);
+	const struct davy_workload *w = davy_world_workload(&a->core.world, t->reported.workload);
 	struct davy_kept_tuning *k = w && w->pid == t->pid ? tuning_place_of(a, w->id) : NULL;
 
 	if (!k)
@@ -201,7 +203,7 @@ void davy_agent_tuning_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	tell_clock(a);
 	for (size_t i = 0; now_ns && i < DAVY_TRACKED_MAX; i++)
-		if (a->tracked[i].pid && a->tracked[i].told.workload)
+		if (a->tracked[i].pid && a->tracked[i].reported.workload)
 			tuning_meet(a, &a->tracked[i]);
 	save_all(a, now_ns);
 }

@@ -74,7 +74,7 @@ static int put_setting(struct davy_policy_layer *layer, struct davy_rule *rule, 
 
 static int add_rule(struct davy_policy_layer *layer, const char *name,
 		    const struct davy_workload *w, uint8_t backend,
-		    const struct davy_start_settings *is, const char *because)
+		    const struct davy_start_settings *is, const char *reason)
 {
 	struct davy_rule *rule = davy_policy_rule_add(layer, name);
 	char model[2 * DAVY_MODEL_LEN], date[16];
@@ -94,7 +94,7 @@ static int add_rule(struct davy_policy_layer *layer, const char *name,
 	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS && !err; i++)
 		if (davy_start_setting_get(is, i))
 			err = put_setting(layer, rule, i, davy_start_setting_get(is, i));
-	return err ? err : davy_rule_say(layer, rule, because, SOURCE, date);
+	return err ? err : davy_rule_say(layer, rule, reason, SOURCE, date);
 }
 
 static int write_version(struct davy_agent *a, const struct davy_policy_layer *layer,
@@ -178,14 +178,14 @@ void davy_agent_layer_meant(struct davy_agent *a, const struct davy_plan *plan)
 	at->workload = plan->workload;
 	at->action = plan->action;
 	at->hazard = plan->hazard;
-	davy_copy_name(at->because, sizeof(at->because), text);
+	davy_copy_name(at->reason, sizeof(at->reason), text);
 }
 
 static const char *meant(const struct davy_agent *a, uint32_t workload)
 {
 	const struct davy_meant *at = &a->meant[workload % DAVY_MEANT_MAX];
 
-	return at->workload == workload ? at->because : "";
+	return at->workload == workload ? at->reason : "";
 }
 
 static void layer_tuned_put(struct davy_agent *a, struct davy_policy_layer *layer,

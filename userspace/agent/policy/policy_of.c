@@ -41,7 +41,7 @@ static const struct davy_tracked *tracked(const struct davy_agent *a, json_int_t
 {
 	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
 		if (pid > 0 && a->tracked[i].pid == pid &&
-		    a->tracked[i].told.engine != DAVY_ENGINE_NONE)
+		    a->tracked[i].reported.engine != DAVY_ENGINE_NONE)
 			return &a->tracked[i];
 	return NULL;
 }
@@ -167,7 +167,7 @@ static json_t *breakers_json(const struct davy_agent *a, const struct davy_ev_pr
 						      davy_backend_name(e->backend), "device",
 						      policy_of_safe(e->device), "state",
 						      davy_breaker_state_name(e->state), "because",
-						      policy_of_safe(e->because)));
+						      policy_of_safe(e->reason)));
 	}
 	return list;
 }
@@ -188,7 +188,7 @@ static json_t *policy_of_answer(struct davy_agent *a, const struct davy_tracked 
 {
 	const struct davy_policy_set set = davy_policy_set_of(a->rules);
 	struct davy_effective *e = calloc(1, sizeof(*e));
-	const struct davy_ev_process *p = &t->told;
+	const struct davy_ev_process *p = &t->reported;
 	struct davy_policy_subject subject;
 	json_t *o;
 

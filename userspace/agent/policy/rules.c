@@ -71,17 +71,17 @@ static bool heeds(const struct davy_workload *w, const struct davy_ev_rules *sai
 void davy_agent_rules_tell(struct davy_agent *a, const struct davy_tracked *t,
 			   struct davy_kept_tuning *kept)
 {
-	const struct davy_workload *w = davy_world_workload(&a->core.world, t->told.workload);
+	const struct davy_workload *w = davy_world_workload(&a->core.world, t->reported.workload);
 	struct davy_event ev = davy_agent_event(DAVY_EV_RULES, 0);
 
 	if (!a->rules || !w ||
 	    (kept->rules_pid == t->pid && kept->rules_read == a->rules_read &&
-	     kept->rules_backend == t->told.backend))
+	     kept->rules_backend == t->reported.backend))
 		return;
 	kept->rules_pid = t->pid;
 	kept->rules_read = a->rules_read;
-	kept->rules_backend = t->told.backend;
-	ev.rules = rules_of(a, &t->told);
+	kept->rules_backend = t->reported.backend;
+	ev.rules = rules_of(a, &t->reported);
 	if (!heeds(w, &ev.rules))
 		davy_agent_feed(a, &ev);
 }

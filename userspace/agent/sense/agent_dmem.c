@@ -8,13 +8,13 @@
 #define LOOK_NS	  DAVY_NS_PER_S
 
 /* NULL: no free entry. */
-static struct davy_dmem_told *dmem_told_of(struct davy_dmem *d, const char *cgroup,
-					   const struct davy_ev_dmem *now)
+static struct davy_dmem_reported *dmem_told_of(struct davy_dmem *d, const char *cgroup,
+					       const struct davy_ev_dmem *now)
 {
-	struct davy_dmem_told *empty = NULL;
+	struct davy_dmem_reported *empty = NULL;
 
-	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++) {
-		struct davy_dmem_told *t = &d->told[i];
+	for (size_t i = 0; i < DAVY_DMEM_REPORTED; i++) {
+		struct davy_dmem_reported *t = &d->reported[i];
 
 		if (!strcmp(t->cgroup, cgroup) && !strcmp(t->last.device, now->device) &&
 		    !strcmp(t->last.region, now->region))
@@ -34,7 +34,7 @@ static bool dmem_says_nothing(const struct davy_ev_dmem *d)
 static void dmem_tell(struct davy_agent *a, uint32_t pid, const char *cgroup,
 		      const struct davy_ev_dmem *now)
 {
-	struct davy_dmem_told *t = dmem_told_of(&a->dmem, cgroup, now);
+	struct davy_dmem_reported *t = dmem_told_of(&a->dmem, cgroup, now);
 	struct davy_event ev = davy_agent_event(DAVY_EV_DMEM, pid);
 	bool known = t && t->cgroup[0];
 
@@ -51,8 +51,8 @@ static void dmem_tell(struct davy_agent *a, uint32_t pid, const char *cgroup,
 
 static bool seen_this_round(const struct davy_dmem *d, const char *cgroup)
 {
-	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++)
-		if (d->told[i].round == d->round && !strcmp(d->told[i].cgroup, cgroup))
+	for (size_t i = 0; i < DAVY_DMEM_REPORTED; i++)
+		if (d->reported[i].round == d->round && !strcmp(d->reported[i].cgroup, cgroup))
 			return true;
 	return false;
 }
@@ -73,9 +73,9 @@ static void dmem_look_at(struct davy_agent *a, uint32_t pid)
 /* Forgets regions whose engines have all ended. */
 static void dmem_forget(struct davy_dmem *d)
 {
-	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++)
-		if (d->told[i].cgroup[0] && d->told[i].round != d->round)
-			memset(&d->told[i], 0, sizeof(d->told[i]));
+	for (size_t i = 0; i < DAVY_DMEM_REPORTED; i++)
+		if (d->reported[i].cgroup[0] && d->reported[i].round != d->round)
+			memset(&d->reported[i], 0, sizeof(d->reported[i]));
 }
 
 static bool dmem_is_due(struct davy_dmem *d, uint64_t now_ns)
@@ -87,9 +87,9 @@ static bool dmem_is_due(struct davy_dmem *d, uint64_t now_ns)
 	if (!d->present || now_ns - d->looked_ns < LOOK_NS)
 		return false;
 	d->looked_ns = now_ns;
-	if (!d->told)
-		d->told = calloc(DAVY_DMEM_TOLD, sizeof(*d->told));
-	return d->told != NULL;
+	if (!d->reported)
+		d->reported = calloc(DAVY_DMEM_REPORTED, sizeof(*d->reported));
+	return d->reported != NULL;
 }
 
 void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns)
@@ -102,7 +102,7 @@ void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns)
 	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++) {
 		const struct davy_tracked *t = &a->tracked[i];
 
-		if (t->pid && t->told.engine != DAVY_ENGINE_NONE && t->told.device[0])
+		if (t->pid && t->reported.engine != DAVY_ENGINE_NONE && t->reported.device[0])
 			dmem_look_at(a, t->pid);
 	}
 	dmem_forget(d);
@@ -110,5 +110,5 @@ void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns)
 
 void davy_agent_dmem_close(struct davy_agent *a)
 {
-	free(a->dmem.told);
+	free(a->dmem.reported);
 }

@@ -8,11 +8,11 @@
 
 #include "sensors/gpu/dmem.h"
 
-#define DAVY_DMEM_TOLD 64 /* reported regions; further regions are not reported */
+#define DAVY_DMEM_REPORTED 64 /* reported regions; further regions are not reported */
 
 struct davy_agent;
 
-struct davy_dmem_told {
+struct davy_dmem_reported {
 	char cgroup[DAVY_DMEM_PATH]; /* "": empty */
 	uint32_t round;		     /* of the last sample that contained it */
 	struct davy_ev_dmem last;
@@ -23,7 +23,8 @@ struct davy_dmem {
 	uint64_t searched_ns; /* last search for the controller; 0: never */
 	uint64_t looked_ns;
 	uint32_t round;
-	struct davy_dmem_told *told; /* an array of DAVY_DMEM_TOLD; NULL until one is reported */
+	struct davy_dmem_reported
+		*reported; /* an array of DAVY_DMEM_TOLD; NULL until one is reported */
 };
 
 void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns);

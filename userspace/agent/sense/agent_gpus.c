@@ -112,9 +112,9 @@ static bool host_moved(const struct davy_watched_gpu *w, const struct davy_ev_me
 {
 	if (!(now->flags & (DAVY_MEMORY_SHARED | DAVY_MEMORY_MAY_SUSPEND)))
 		return false;
-	return gpus_distance(now->host_available, w->told_available) >
+	return gpus_distance(now->host_available, w->reported_available) >
 		       now->host_total / HOST_PART ||
-	       gpus_distance(now->pressure_permille, w->told_pressure) >= STALL_STEP;
+	       gpus_distance(now->pressure_permille, w->reported_pressure) >= STALL_STEP;
 }
 
 static void gpus_sample(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
@@ -137,8 +137,8 @@ static void gpus_sample(struct davy_agent *a, struct davy_watched_gpu *w, uint64
 	if (!w->readable ||
 	    (!first && !host_moved(w, &ev.memory) && !memcmp(&before, &ev.memory, sizeof(before))))
 		return;
-	w->told_available = ev.memory.host_available;
-	w->told_pressure = ev.memory.pressure_permille;
+	w->reported_available = ev.memory.host_available;
+	w->reported_pressure = ev.memory.pressure_permille;
 	davy_agent_feed(a, &ev);
 }
 

@@ -21,9 +21,9 @@ struct davy_watched_gpu {
 	struct davy_ev_memory memory;
 	uint64_t sampled_ns; /* 0: never */
 	uint64_t next_ns;
-	uint64_t counted_ns;	 /* last reading of the driver's counters */
-	uint64_t told_available; /* the host's memory in the last event */
-	uint32_t told_pressure;
+	uint64_t counted_ns;	     /* last reading of the driver's counters */
+	uint64_t reported_available; /* the host's memory in the last event */
+	uint32_t reported_pressure;
 	bool readable; /* the driver reports at least totals */
 	struct davy_lockups lockups;
 	uint64_t lockups_ns; /* last reading; 0: never */

@@ -106,7 +106,7 @@ static struct davy_said *kernel_log_slot_of(struct davy_kernel_log *log,
 	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++) {
 		if (kernel_log_same(&log->said[i].ev, ev))
 			return &log->said[i];
-		if (log->said[i].told_ns < oldest->told_ns)
+		if (log->said[i].reported_ns < oldest->reported_ns)
 			oldest = &log->said[i];
 	}
 	return oldest;
@@ -116,7 +116,7 @@ static void kernel_log_tell_held(struct davy_agent *a, struct davy_said *said, u
 {
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
-	said->told_ns = now_ns;
+	said->reported_ns = now_ns;
 	said->ev.log.repeats--; /* this line is one of the suppressed ones */
 	davy_agent_feed(a, &said->ev);
 	said->ev.log.repeats = 0;
@@ -129,7 +129,7 @@ static void kernel_log_on_line(void *arg, const struct davy_log_event *line)
 	struct davy_said *said = kernel_log_slot_of(&a->kernel_log, &ev);
 	uint64_t now_ns = davy_boot_ns();
 
-	if (kernel_log_same(&said->ev, &ev) && now_ns - said->told_ns < REPEAT_NS) {
+	if (kernel_log_same(&said->ev, &ev) && now_ns - said->reported_ns < REPEAT_NS) {
 		ev.log.repeats = said->ev.log.repeats + 1;
 		said->ev = ev;
 		return;
@@ -140,7 +140,7 @@ static void kernel_log_on_line(void *arg, const struct davy_log_event *line)
 		kernel_log_tell_held(a, said, now_ns);
 	said->ev = ev;
 	said->ev.log.repeats = 0;
-	said->told_ns = now_ns;
+	said->reported_ns = now_ns;
 	davy_agent_feed(a, &ev);
 }
 
@@ -220,7 +220,7 @@ void davy_agent_kernel_log_tick(struct davy_agent *a, uint64_t now_ns)
 	if (log->reader && log->offset_known)
 		davy_kmsg_tick(log->reader, now_ns - log->offset_ns);
 	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++)
-		if (now_ns - log->said[i].told_ns >= REPEAT_NS)
+		if (now_ns - log->said[i].reported_ns >= REPEAT_NS)
 			kernel_log_tell_held(a, &log->said[i], now_ns);
 }
 

@@ -17,7 +17,7 @@ struct davy_agent;
 /* A recently reported line. Repeats are counted and reported with the next one. */
 struct davy_said {
 	struct davy_event ev; /* kind 0: empty; its repeats are not reported yet */
-	uint64_t told_ns;
+	uint64_t reported_ns;
 };
 
 struct davy_kernel_log {

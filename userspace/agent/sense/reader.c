@@ -180,16 +180,17 @@ static void readers_say_evicted(struct davy_agent *a, uint64_t now_ns)
 	struct davy_readers *p = &a->readers;
 	struct davy_event ev;
 
-	if (p->queue.evicted_count == p->evicted_told || now_ns - p->told_ns < EVICTED_SAY_NS)
+	if (p->queue.evicted_count == p->evicted_reported ||
+	    now_ns - p->reported_ns < EVICTED_SAY_NS)
 		return;
 	ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "reader");
 	ev.sensor.state = DAVY_SENSOR_LOST;
-	ev.sensor.count = p->queue.evicted_count - p->evicted_told;
+	ev.sensor.count = p->queue.evicted_count - p->evicted_reported;
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
 		 "processes of user %u were not inspected: too many at once", p->queue.evicted_uid);
-	p->evicted_told = p->queue.evicted_count;
-	p->told_ns = now_ns;
+	p->evicted_reported = p->queue.evicted_count;
+	p->reported_ns = now_ns;
 	davy_agent_feed(a, &ev);
 }
 

@@ -53,8 +53,8 @@ struct davy_readers {
 	DIR *scan; /* of /proc, at the start; NULL: done */
 	uint64_t serial;
 	uint64_t lost_count; /* jobs that cost a reader */
-	uint64_t evicted_told;
-	uint64_t told_ns;
+	uint64_t evicted_reported;
+	uint64_t reported_ns;
 	uint64_t retry_ns;    /* no reader is started before this time */
 	uint32_t failures;    /* consecutive starts without a reply */
 	uint64_t patience_ns; /* time for waiting that is left until the next tick */

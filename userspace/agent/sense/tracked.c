@@ -42,15 +42,15 @@ void davy_tracked_used(struct davy_agent *a, uint32_t pid)
 {
 	struct davy_tracked *t = davy_tracked_of(a, pid);
 
-	if (t && t->told.engine != DAVY_ENGINE_NONE)
+	if (t && t->reported.engine != DAVY_ENGINE_NONE)
 		t->inspect_ns = davy_boot_ns();
 }
 
 static int tracked_worth(const struct davy_tracked *t)
 {
-	if (t->told.engine == DAVY_ENGINE_NONE)
+	if (t->reported.engine == DAVY_ENGINE_NONE)
 		return 1;
-	return t->told.backend == DAVY_BACKEND_UNKNOWN ? 2 : 3;
+	return t->reported.backend == DAVY_BACKEND_UNKNOWN ? 2 : 3;
 }
 
 /* Whether "a" is evicted before "b"; the counts are those of their users. */
@@ -162,6 +162,6 @@ void davy_tracked_tick(struct davy_agent *a, uint64_t now_ns)
 	a->probes_changed = probes.change_count;
 	a->probes_checked_ns = now_ns;
 	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
-		if (a->tracked[i].pid && a->tracked[i].told.engine != DAVY_ENGINE_NONE)
+		if (a->tracked[i].pid && a->tracked[i].reported.engine != DAVY_ENGINE_NONE)
 			tracked_check_probes(a, &a->tracked[i], now_ns);
 }

@@ -99,19 +99,19 @@ static void attach_libraries(struct davy_agent *a, struct davy_tracked *t,
 
 static bool settled(const struct davy_tracked *t)
 {
-	return !t->cpu_assumed && !(t->told.flags & DAVY_PROCESS_PORT_ASSUMED) && t->cxx_attached &&
-	       t->ggml_attached && t->told.backend != DAVY_BACKEND_UNKNOWN &&
-	       (t->told.backend == DAVY_BACKEND_CPU || t->device_used);
+	return !t->cpu_assumed && !(t->reported.flags & DAVY_PROCESS_PORT_ASSUMED) &&
+	       t->cxx_attached && t->ggml_attached && t->reported.backend != DAVY_BACKEND_UNKNOWN &&
+	       (t->reported.backend == DAVY_BACKEND_CPU || t->device_used);
 }
 
 /* A Python worker sets its process title some seconds after its start, without an exec. */
 static bool may_become_engine(struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct davy_tracked *parent = davy_tracked_of(a, t->told.ppid);
+	const struct davy_tracked *parent = davy_tracked_of(a, t->reported.ppid);
 
 	if (t->on_gpu && (t->opens_gpu || t->attempts < STRANGER_LOOKS))
 		return true;
-	return parent && parent->told.engine != DAVY_ENGINE_NONE;
+	return parent && parent->reported.engine != DAVY_ENGINE_NONE;
 }
 
 static void plan_next_look(struct davy_agent *a, struct davy_tracked *t, uint64_t now_ns)
@@ -119,7 +119,7 @@ static void plan_next_look(struct davy_agent *a, struct davy_tracked *t, uint64_
 	t->inspect_ns = 0;
 	if (t->attempts >= LOOKS || settled(t))
 		return;
-	if (t->told.engine == DAVY_ENGINE_NONE && !may_become_engine(a, t))
+	if (t->reported.engine == DAVY_ENGINE_NONE && !may_become_engine(a, t))
 		return;
 	t->inspect_ns = now_ns + look_again_ms[t->attempts++] * DAVY_NS_PER_MS;
 }
@@ -140,7 +140,7 @@ static void begin_anew(struct davy_agent *a, struct davy_tracked *t)
 {
 	begin_to_look(a, t);
 	t->cpu_assumed = t->device_used = false;
-	memset(&t->told, 0, sizeof(t->told));
+	memset(&t->reported, 0, sizeof(t->reported));
 }
 
 /* Engines open devices before they load the model: after about 20 s no device is expected. */
@@ -174,11 +174,11 @@ void davy_tracker_wants(struct davy_agent *a, const struct davy_look_job *job,
 static enum davy_look_class tracker_class_of(struct davy_agent *a, const struct davy_tracked *t,
 					     uint32_t pid, bool named)
 {
-	if (t && t->told.workload)
+	if (t && t->reported.workload)
 		return DAVY_LOOKS_WORKLOAD;
 	if (tracker_workload_of(a, pid))
 		return DAVY_LOOKS_WORKLOAD;
-	if (t && t->told.engine != DAVY_ENGINE_NONE)
+	if (t && t->reported.engine != DAVY_ENGINE_NONE)
 		return DAVY_LOOKS_ENGINE;
 	return named ? DAVY_LOOKS_NAMED : DAVY_LOOKS_OTHER;
 }
@@ -245,9 +245,9 @@ static void tracker_take(struct davy_agent *a, struct davy_tracked *t,
 	t->opens_gpu = reply->opens_gpu;
 	t->has_command = reply->has_command;
 	t->loaded_backends = reply->loaded_backends;
-	if (t->told.start_ticks && t->told.start_ticks != ev.process.start_ticks)
+	if (t->reported.start_ticks && t->reported.start_ticks != ev.process.start_ticks)
 		begin_anew(a, t);
-	if (!reply->has_command && t->told.start_ticks == ev.process.start_ticks) {
+	if (!reply->has_command && t->reported.start_ticks == ev.process.start_ticks) {
 		t->inspect_ns = 0; /* it is exiting, and keeps its identity */
 		return;
 	}
@@ -259,8 +259,8 @@ static void tracker_take(struct davy_agent *a, struct davy_tracked *t,
 	if (ev.process.engine != DAVY_ENGINE_NONE)
 		tracker_take_engine(a, t, reply, files, ev.at_ns);
 	t->used_ns = ev.at_ns;
-	if (memcmp(&t->told, &ev.process, sizeof(t->told)) != 0) {
-		t->told = ev.process;
+	if (memcmp(&t->reported, &ev.process, sizeof(t->reported)) != 0) {
+		t->reported = ev.process;
 		tracker_tell_owner(a, t);
 		davy_agent_feed(a, &ev);
 	}
@@ -299,20 +299,20 @@ static bool still_the_same(struct davy_tracked *t)
 		return true;
 	t->verified_ns = t->used_ns;
 	start = davy_process_start(t->pid);
-	return !start || start == t->told.start_ticks;
+	return !start || start == t->reported.start_ticks;
 }
 
 /* Many events a second may name a process: it is inspected only when that is due. */
 static bool look_is_due(const struct davy_tracked *t)
 {
-	return t->told.engine != DAVY_ENGINE_NONE && !settled(t) && t->inspect_ns &&
+	return t->reported.engine != DAVY_ENGINE_NONE && !settled(t) && t->inspect_ns &&
 	       t->used_ns >= t->inspect_ns;
 }
 
 void davy_tracker_know(struct davy_agent *a, uint32_t pid)
 {
 	struct davy_tracked *t = davy_tracked_of(a, pid);
-	bool known = t && t->told.start_ticks;
+	bool known = t && t->reported.start_ticks;
 
 	if (known) {
 		t->used_ns = davy_boot_ns();
@@ -356,7 +356,7 @@ bool davy_tracker_knows(struct davy_agent *a, uint32_t pid, uint64_t start_ticks
 {
 	const struct davy_tracked *t = davy_tracked_of(a, pid);
 
-	return t && t->told.start_ticks == start_ticks;
+	return t && t->reported.start_ticks == start_ticks;
 }
 
 void davy_tracker_gone(struct davy_agent *a, uint32_t pid)
@@ -380,7 +380,7 @@ static void verify_next(struct davy_agent *a, uint64_t now_ns)
 	start = davy_process_start(t->pid);
 	if (!start)
 		davy_tracker_gone(a, t->pid);
-	else if (start != t->told.start_ticks)
+	else if (start != t->reported.start_ticks)
 		submit(a, t, t->pid, false);
 }
 

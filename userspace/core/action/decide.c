@@ -35,7 +35,7 @@ static void decide_begin(struct davy_step *s, struct davy_workload *w, const str
 	w->act_tuning = plan->tuning;
 	w->act_pid_before = w->pid;
 	w->act_ns = s->now_ns;
-	w->first_sign_ns = plan->first_sign_ns;
+	w->first_precursor_ns = plan->first_precursor_ns;
 	w->stopped_ns = 0;
 	w->act_started = 0;
 	w->retry_ns = 0;
@@ -87,9 +87,9 @@ void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan
 	decide_begin(s, w, plan);
 }
 
-static enum davy_action rung_for_failure(struct davy_step *s, const struct davy_process *p,
-					 const struct davy_workload *w, bool open,
-					 uint64_t *until_ns)
+static enum davy_action decide_action_for_failure(struct davy_step *s, const struct davy_process *p,
+						  const struct davy_workload *w, bool open,
+						  uint64_t *until_ns)
 {
 	uint64_t limit = davy_config_u64(&s->core->config, DAVY_CFG_BREAKER_QUARANTINE);
 
@@ -139,8 +139,8 @@ void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 	if (w && setting_is_to_blame(s, w, p, &plan))
 		plan.action = DAVY_ACTION_SHRINK;
 	else
-		plan.action = (uint8_t)rung_for_failure(s, p, w, davy_breaker_failure(s, p, note),
-							&until_ns);
+		plan.action = (uint8_t)decide_action_for_failure(
+			s, p, w, davy_breaker_failure(s, p, note), &until_ns);
 	/* The restart is needed anyway: use the settings that answer the failure. */
 	if (plan.action == DAVY_ACTION_RESTART && w && davy_tuned_lower(s, w, p, &plan))
 		plan.action = DAVY_ACTION_SHRINK;
@@ -173,8 +173,8 @@ struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *
 	plan.port = w->port;
 	memcpy(plan.device, w->device, sizeof(plan.device));
 	memcpy(plan.model, w->model, sizeof(plan.model));
-	if (w->first_sign_ns)
-		plan.first_sign_ns = w->first_sign_ns;
+	if (w->first_precursor_ns)
+		plan.first_precursor_ns = w->first_precursor_ns;
 	if (hazard == DAVY_HZ_RUNNER_CRASH && w->crash_status) {
 		plan.unit = DAVY_UNIT_STATUS;
 		plan.observed = (uint32_t)w->crash_status;

@@ -41,7 +41,7 @@ static struct davy_effect *one_more(struct davy_workload *w)
 
 static bool is_tuners(const struct davy_workload *w)
 {
-	return w->act_tuning.why != DAVY_TUNER_AS_TOLD;
+	return w->act_tuning.why != DAVY_TUNER_AS_CONFIGURED;
 }
 
 static struct davy_effect *tuned(struct davy_workload *w)
@@ -177,7 +177,7 @@ bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w
 	if (!e)
 		return false;
 	plan->undone = e->action;
-	if (plan->tuning.why == DAVY_TUNER_AS_TOLD)
+	if (plan->tuning.why == DAVY_TUNER_AS_CONFIGURED)
 		plan->settings = e->action == DAVY_ACTION_SHRINK ? e->before : w->settings;
 	if (davy_action_has(e->action, DAVY_ACTS_MOVES)) {
 		plan->to_backend = e->backend;
@@ -241,7 +241,7 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	plan.unit = DAVY_UNIT_NS;
 	plan.observed = s->now_ns - clean_since_ns(w);
 	plan.threshold = e->until_ns ? 0 : clean_ns(s, w);
-	plan.first_sign_ns = s->now_ns;
+	plan.first_precursor_ns = s->now_ns;
 	davy_measure(s, w, &plan);
 	refusal = (uint8_t)davy_admission(s, w, &plan);
 	if (davy_mode_for(s, w) == DAVY_MODE_ADVISE && !refusal)

@@ -50,7 +50,7 @@ void davy_decide_order(struct davy_step *s)
 
 	plan.kind = DAVY_PLAN_ACTION;
 	plan.action = in->action;
-	plan.first_sign_ns = s->now_ns;
+	plan.first_precursor_ns = s->now_ns;
 	if (w && !measure(s, w, &plan) && !davy_admission(s, w, &plan)) {
 		plan.verdict = DAVY_VERDICT_REFUSED;
 		plan.refusal = DAVY_REFUSED_UNABLE;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* The value in force: what the agent has set, else what the command line sets. */
-static uint32_t sizing_in_force(uint32_t set, uint32_t told)
+static uint32_t sizing_in_force(uint32_t set, uint32_t configured)
 {
-	return set ? set : told;
+	return set ? set : configured;
 }
 
 static uint32_t half_power(uint32_t value)

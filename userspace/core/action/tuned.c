@@ -75,19 +75,19 @@ void davy_tuned_restore(struct davy_step *s)
 		return;
 	}
 	if (in->flags & DAVY_TUNING_FIRST) {
-		t->told_of = !t->own;
-		if (t->told_of)
+		t->loading = !t->own;
+		if (t->loading)
 			memset(&t->tuner, 0, sizeof(t->tuner));
 	}
-	if (t->told_of) {
+	if (t->loading) {
 		memcpy(&t->tuner, in->head, sizeof(in->head));
 		t->tuner.of[in->backend] = in->of;
-		memcpy(t->told, in->told, sizeof(t->told));
+		memcpy(t->configured, in->configured, sizeof(t->configured));
 		t->layers_asked = in->layers_asked;
 	}
 	if (!(in->flags & DAVY_TUNING_LAST))
 		return;
-	t->told_of = false;
+	t->loading = false;
 	if (in->stamp)
 		davy_tuner_environment(&t->tuner, in->stamp);
 }
@@ -119,7 +119,7 @@ static void note_told(struct davy_tuned *t, const struct davy_workload *w,
 
 	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		if (is[i] && !davy_start_setting_get(&w->settings, i))
-			t->told[i] = is[i];
+			t->configured[i] = is[i];
 	if (!w->settings.gpu_layers_off)
 		t->layers_asked = layers_asked(p);
 }
@@ -167,10 +167,10 @@ static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
 	b->range[DAVY_TUNER_PARALLEL] = (struct davy_tuner_range){ 1, 0, 1 };
 	b->range[DAVY_TUNER_CACHE_TYPE] = (struct davy_tuner_range){ DAVY_TUNER_CACHE_Q8_0, 0, 1 };
 	b->range[DAVY_TUNER_LAYERS] =
-		(struct davy_tuner_range){ t->told[DAVY_TUNER_LAYERS] / LAYERS_LEFT, 0, 1 };
+		(struct davy_tuner_range){ t->configured[DAVY_TUNER_LAYERS] / LAYERS_LEFT, 0, 1 };
 	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		if (w->can & DAVY_CAN_SHRINK && !(fixed & 1u << i))
-			b->range[i].ceiling = t->told[i];
+			b->range[i].ceiling = t->configured[i];
 }
 
 /* Takes over the settings of others (operators, escalation) that are in force. */
@@ -218,7 +218,7 @@ static struct davy_start_settings tuned_settings_of(const struct davy_tuned *t,
 
 		if (size && i == DAVY_TUNER_LAYERS)
 			size = size < t->layers_asked ? t->layers_asked - size : 0;
-		if (t->told[i])
+		if (t->configured[i])
 			davy_start_setting_set(&k, i, size);
 	}
 	return k;
@@ -344,7 +344,7 @@ void davy_tuned_take(struct davy_step *s, const struct davy_workload *w,
 	struct davy_tuner_reason reason;
 	struct davy_tuner_bounds bounds;
 
-	if (!t || plan->tuning.why == DAVY_TUNER_AS_TOLD)
+	if (!t || plan->tuning.why == DAVY_TUNER_AS_CONFIGURED)
 		return;
 	set_bounds(s, t, w, t->tuner.backend ? t->tuner.backend : plan->backend, &bounds);
 	davy_tuner_next(&t->tuner, wall_s(s), &bounds, &setting, &reason);

@@ -505,8 +505,8 @@ struct davy_ev_tuning {
 	uint32_t workload; /* not 0 */
 	uint16_t flags;	   /* enum davy_tuning_flag */
 	uint16_t backend;
-	uint64_t stamp;			    /* of the environment; 0: unknown */
-	uint32_t told[DAVY_TUNER_SETTINGS]; /* in its command; 0: unknown */
+	uint64_t stamp;				  /* of the environment; 0: unknown */
+	uint32_t configured[DAVY_TUNER_SETTINGS]; /* in its command; 0: unknown */
 	uint32_t layers_asked;
 	uint64_t head[DAVY_TUNER_HEAD / sizeof(uint64_t)]; /* of struct davy_tuner */
 	struct davy_tuner_backend of;

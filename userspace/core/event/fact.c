@@ -27,7 +27,7 @@ static const struct {
 	[DAVY_FACT_KFD_VM_FAULT] = { "kfd_vm_fault", "a VM fault ends its queues" },
 	[DAVY_FACT_KFD_HW_EXCEPTION] = { "kfd_hw_exception", "a hardware exception" },
 	[DAVY_FACT_KFD_RESET_SIGNAL] = { "kfd_reset_signal",
-					 "KFD's processes are told of a reset" },
+					 "KFD reports a reset to its processes" },
 	[DAVY_FACT_KFD_POISON] = { "kfd_poison", "poisoned memory was read" },
 	[DAVY_FACT_KFD_GPU_RESET] = { "kfd_gpu_reset", "KFD asks for a GPU reset" },
 	[DAVY_FACT_XE_VM_KILLED] = { "xe_vm_killed", "its address space was killed" },

@@ -432,7 +432,7 @@ const char *davy_field_text(const struct davy_event *ev, const struct davy_field
 
 static uint64_t field_whole(const struct davy_field *f, const void *at)
 {
-	const int32_t *with_sign = at;
+	const int32_t *with_precursor = at;
 
 	switch (f->size) {
 	case sizeof(uint8_t):
@@ -440,7 +440,8 @@ static uint64_t field_whole(const struct davy_field *f, const void *at)
 	case sizeof(uint16_t):
 		return *(const uint16_t *)at;
 	case sizeof(uint32_t):
-		return f->type == DAVY_FIELD_SIGNED ? (uint64_t)*with_sign : *(const uint32_t *)at;
+		return f->type == DAVY_FIELD_SIGNED ? (uint64_t)*with_precursor
+						    : *(const uint32_t *)at;
 	default:
 		assert(f->size == sizeof(uint64_t));
 		return *(const uint64_t *)at;

@@ -57,7 +57,7 @@ const char *davy_refusal_name(enum davy_refusal refusal)
 		[DAVY_REFUSED_BUSY] = "an act on this workload is under way",
 		[DAVY_REFUSED_BACKOFF] = "backing off",
 		[DAVY_REFUSED_BUDGET] = "budget of acts is used up",
-		[DAVY_REFUSED_RIVAL] = "somebody else controls the workload",
+		[DAVY_REFUSED_RIVAL] = "another manager controls the workload",
 		[DAVY_REFUSED_UNABLE] = "the workload cannot do that",
 		[DAVY_REFUSED_HOST_BUDGET] = "the host's budget of acts is used up",
 		[DAVY_REFUSED_PINNED] = "workload is pinned",

@@ -133,10 +133,9 @@ struct davy_plan {
 	uint8_t unit; /* of observed and threshold, enum davy_unit */
 	uint64_t observed;
 	uint64_t threshold;
-	uint64_t first_sign_ns; /* the earliest event of this episode; at_ns less this is the delay
-				 */
-	uint64_t stopped_ns;	/* outcome: exit of the old process; 0: unknown */
-	uint64_t until_ns;	/* breaker: start of a probation; refused for back-off: next
+	uint64_t first_precursor_ns; /* earliest event of this incident */
+	uint64_t stopped_ns;	     /* outcome: exit of the old process; 0: unknown */
+	uint64_t until_ns;	     /* breaker: start of a probation; refused for back-off: next
 			       attempt; a note: expected failure, 0: unknown */
 	uint16_t open_count;
 	uint8_t breaker_state;
@@ -165,7 +164,7 @@ struct davy_plan {
 	uint64_t lease_ns; /* pause, throttle: it ends after this time */
 	uint64_t cap_bytes;
 	struct davy_start_settings settings; /* shrink, undo of it */
-	struct davy_tuner_reason tuning;     /* their reason; as told: not the tuner's */
+	struct davy_tuner_reason tuning;     /* their reason; AS_CONFIGURED: not set by the tuner */
 	uint16_t on_permille;		     /* throttle: part of each period */
 	uint8_t to_backend;		     /* switch */
 	uint8_t keeps;			     /* the old process serves meanwhile: nothing is lost */

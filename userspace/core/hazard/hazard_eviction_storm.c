@@ -104,7 +104,7 @@ static void eviction_storm_raise(struct davy_step *s, struct davy_mover_state *m
 	note.observed = m->window_out_bytes;
 	note.threshold = limit;
 	note.victim_pid = m->owner_pid;
-	note.first_sign_ns = m->first_sign_ns;
+	note.first_precursor_ns = m->first_precursor_ns;
 	davy_alarm_raise(s, &note);
 }
 
@@ -118,7 +118,7 @@ static void eviction_storm_next_window(struct davy_step *s, struct davy_mover_st
 	else
 		m->full_windows = 0;
 	if (!m->full_windows) {
-		m->first_sign_ns = s->now_ns;
+		m->first_precursor_ns = s->now_ns;
 		m->run_bytes = 0;
 	}
 	m->window_ns = s->now_ns;

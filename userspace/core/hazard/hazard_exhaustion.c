@@ -62,14 +62,14 @@ static uint64_t exhaustion_limit_of(const struct davy_step *s, const struct heap
 }
 
 static uint32_t exhaustion_level_of(const struct davy_step *s, const struct heap_view *v,
-				    uint64_t left_ms, uint32_t standing)
+				    uint64_t left_ms, uint32_t raised)
 {
 	uint32_t level = 0;
 
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t limit = exhaustion_limit_of(s, v, i + 1);
 
-		level += left_ms <= (standing > i ? limit + limit / 2 : limit);
+		level += left_ms <= (raised > i ? limit + limit / 2 : limit);
 	}
 	return level;
 }
@@ -155,19 +155,19 @@ static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uin
 /* Keep the same pid while the alarm stands. A known pid may replace an unknown one. */
 static void exhaustion_report(struct davy_step *s, struct davy_heap_state *h,
 			      const struct heap_view *v, uint32_t pid, uint32_t level,
-			      uint32_t standing, const struct davy_outlook *o)
+			      uint32_t raised, const struct davy_outlook *o)
 {
 	h->good_until_ns = 0;
-	if (!level || level < standing)
+	if (!level || level < raised)
 		return; /* the alarm expires later */
 	h->good_until_ns = o->good_until_ns;
-	if (level == standing && (h->pid || !pid)) {
+	if (level == raised && (h->pid || !pid)) {
 		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, heaps[v->heap].name);
 		return;
 	}
-	if (standing && !h->pid && pid)
+	if (raised && !h->pid && pid)
 		davy_alarm_clear(s, DAVY_HZ_EXHAUSTION, 0, v->device, heaps[v->heap].name);
-	if (!standing || !h->pid)
+	if (!raised || !h->pid)
 		h->pid = pid;
 	exhaustion_raise(s, v, h->pid, level, o);
 }
@@ -197,7 +197,7 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 {
 	uint64_t left = v->total - exhaustion_min(v->used, v->total), left_ms;
 	const struct davy_memory_client *c;
-	uint32_t standing, level;
+	uint32_t raised, level;
 	struct davy_outlook o;
 
 	if (!v->total)
@@ -207,10 +207,10 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 	o = davy_forecast_look(&h->forecast, v->total,
 			       davy_threshold_ns(s, DAVY_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
 	left_ms = davy_forecast_left_ms(left, o.rate);
-	standing = o.rate ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device,
-					     heaps[v->heap].name)
-			  : 0;
-	level = o.rate ? exhaustion_level_of(s, v, left_ms, standing) : 0;
+	raised = o.rate ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device,
+					   heaps[v->heap].name)
+			: 0;
+	level = o.rate ? exhaustion_level_of(s, v, left_ms, raised) : 0;
 	if (!level) {
 		h->good_until_ns = h->short_ns = 0;
 		return;
@@ -222,7 +222,7 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 		if (level > 1 && exhaustion_can_evict_idle(s, v, c))
 			level = 1;
 	}
-	exhaustion_report(s, h, v, c ? c->pid : v->pid, level, standing, &o);
+	exhaustion_report(s, h, v, c ? c->pid : v->pid, level, raised, &o);
 }
 
 static void exhaustion_follow_rise(struct davy_rise *r, uint64_t used, uint64_t now_ns)

@@ -57,8 +57,8 @@ static void fault_storm_raise(struct davy_step *s, const struct finding *f)
 	note.threshold = f->threshold;
 	note.evidence[0].count = f->count < UINT32_MAX ? (uint32_t)f->count : UINT32_MAX;
 	note.device_class = 1;
-	if (f->first_ns < note.first_sign_ns)
-		note.first_sign_ns = f->first_ns;
+	if (f->first_ns < note.first_precursor_ns)
+		note.first_precursor_ns = f->first_ns;
 	davy_alarm_raise(s, &note);
 }
 

@@ -128,20 +128,19 @@ static void host_pressure_raise(struct davy_step *s, struct davy_memory_device *
 static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *d)
 {
 	const struct davy_ev_memory *m = &d->now;
-	uint32_t standing =
-		davy_alarm_level(s, DAVY_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
+	uint32_t raised = davy_alarm_level(s, DAVY_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
 	const struct davy_memory_client *c;
 	struct finding f;
 
 	if (m->flags & DAVY_MEMORY_SHARED)
-		f = host_pressure_of_shared(s, d, standing);
+		f = host_pressure_of_shared(s, d, raised);
 	else
-		f = host_pressure_of_card(s, d, standing);
-	if (!f.level || f.level < standing)
+		f = host_pressure_of_card(s, d, raised);
+	if (!f.level || f.level < raised)
 		return; /* the alarm expires later */
-	if (!standing && (m->flags & DAVY_MEMORY_SHARED) && !host_pressure_in_use(s, m))
+	if (!raised && (m->flags & DAVY_MEMORY_SHARED) && !host_pressure_in_use(s, m))
 		return;
-	if (!standing) {
+	if (!raised) {
 		c = davy_memory_largest(&s->core->world.memory, d->device);
 		d->pressed_pid = c ? c->pid : 0;
 	}

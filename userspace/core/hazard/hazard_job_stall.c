@@ -34,7 +34,7 @@ static uint32_t job_stall_level_of(const struct davy_step *s, uint64_t permille)
 static void job_stall_begin_job(struct davy_step *s, struct davy_ring_state *r)
 {
 	r->level = 0;
-	r->first_sign_ns = 0;
+	r->first_precursor_ns = 0;
 	r->pid = s->ev->pid;
 	r->fence_context = s->ev->ring.fence_context;
 	r->fence_seqno = s->ev->ring.fence_seqno;
@@ -54,10 +54,10 @@ static void job_stall_raise(struct davy_step *s, struct davy_ring_state *r, uint
 	note.observed = permille;
 	note.threshold = job_stall_threshold(s, level);
 	note.until_ns = s->now_ns + s->ev->ring.timeout_ns - s->ev->ring.age_ns;
-	if (r->first_sign_ns)
-		note.first_sign_ns = r->first_sign_ns;
+	if (r->first_precursor_ns)
+		note.first_precursor_ns = r->first_precursor_ns;
 	else
-		r->first_sign_ns = s->now_ns;
+		r->first_precursor_ns = s->now_ns;
 	davy_alarm_raise(s, &note);
 	r->level = level;
 }

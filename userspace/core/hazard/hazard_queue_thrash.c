@@ -85,8 +85,8 @@ static void queue_thrash_raise(struct davy_step *s, const struct finding *f)
 	note.unit = (uint8_t)f->unit;
 	note.observed = f->observed;
 	note.threshold = f->threshold;
-	if (f->first_ns < note.first_sign_ns)
-		note.first_sign_ns = f->first_ns;
+	if (f->first_ns < note.first_precursor_ns)
+		note.first_precursor_ns = f->first_ns;
 	davy_alarm_raise(s, &note);
 }
 

@@ -45,7 +45,7 @@ static void reset_timed_out(struct davy_step *s, const char *device, uint32_t pi
 		d->timed_out = *p;
 	d->timed_out.pid = pid;
 	d->timed_out_ns = s->now_ns;
-	d->first_sign_ns = first_ns;
+	d->first_precursor_ns = first_ns;
 }
 
 static void reset_look_at_timeout(struct davy_step *s)
@@ -63,9 +63,9 @@ static void reset_look_at_timeout(struct davy_step *s)
 	note.unit = DAVY_UNIT_NS;
 	note.observed = in->age_ns;
 	note.device_class = 1;
-	if (r->first_sign_ns && r->fence_seqno == in->fence_seqno)
-		davy_plan_evidence(&note, r->first_sign_ns, DAVY_EV_RING, 1);
-	reset_timed_out(s, in->device, s->ev->pid, note.first_sign_ns);
+	if (r->first_precursor_ns && r->fence_seqno == in->fence_seqno)
+		davy_plan_evidence(&note, r->first_precursor_ns, DAVY_EV_RING, 1);
+	reset_timed_out(s, in->device, s->ev->pid, note.first_precursor_ns);
 	davy_world_report(w, in->device, DAVY_REPORT_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 	davy_alarm_raise(s, &note);
 }
@@ -91,10 +91,10 @@ static void reset_add_stall(struct davy_step *s, const struct finding *f, struct
 	for (size_t i = 0; f->ring[0] && i < DAVY_WORLD_RINGS; i++) {
 		const struct davy_ring_state *r = &w->rings[i];
 
-		if (r->first_sign_ns && r->pid == note->pid &&
+		if (r->first_precursor_ns && r->pid == note->pid &&
 		    s->now_ns - r->used_ns <= ATTRIBUTE_NS && davy_same_name(r->ring, f->ring) &&
 		    davy_same_name(r->device, f->device))
-			davy_plan_evidence(note, r->first_sign_ns, DAVY_EV_RING, 1);
+			davy_plan_evidence(note, r->first_precursor_ns, DAVY_EV_RING, 1);
 	}
 }
 
@@ -123,7 +123,7 @@ static void reset_say(struct davy_step *s, struct finding f)
 	note.result = f.result;
 	note.device_class = 1;
 	if (after)
-		davy_plan_evidence(&note, d->first_sign_ns, DAVY_EV_JOB_TIMEOUT, 1);
+		davy_plan_evidence(&note, d->first_precursor_ns, DAVY_EV_JOB_TIMEOUT, 1);
 	else
 		reset_add_stall(s, &f, &note);
 	davy_alarm_raise(s, &note);

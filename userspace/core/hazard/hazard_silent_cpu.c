@@ -86,7 +86,7 @@ static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
 	note.observed = s->now_ns - p->met_ns;
 	if (!p->refused_ns)
 		note.threshold = davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p);
-	note.first_sign_ns = p->met_ns;
+	note.first_precursor_ns = p->met_ns;
 	memset(note.device, 0, sizeof(note.device)); /* a software device is no device */
 	silent_cpu_describe(s, p, &note);
 	davy_alarm_raise(s, &note);

@@ -73,7 +73,7 @@ static void silent_spill_found(struct davy_step *s, struct davy_memory_device *d
 {
 	struct davy_spill *p = &d->spill;
 
-	if (p->standing)
+	if (p->raised)
 		return;
 	if (pid && !p->pid) {
 		p->pid = pid;
@@ -96,8 +96,8 @@ static void silent_spill_look_at_memory(struct davy_step *s)
 
 	if (!d)
 		return;
-	if (!silent_spill_full(s, d, p, d->spill.standing ? HOLD_FULL : 0)) {
-		if (!d->spill.standing)
+	if (!silent_spill_full(s, d, p, d->spill.raised ? HOLD_FULL : 0)) {
+		if (!d->spill.raised)
 			silent_spill_forget(s, d);
 		return;
 	}
@@ -161,7 +161,7 @@ static bool silent_spill_remains(struct davy_step *s, const struct davy_memory_d
 {
 	const struct davy_spill *p = &d->spill;
 
-	if (!silent_spill_full(s, d, silent_spill_spiller(s, d), p->standing ? HOLD_FULL : 0))
+	if (!silent_spill_full(s, d, silent_spill_spiller(s, d), p->raised ? HOLD_FULL : 0))
 		return false;
 	if (p->of_client && silent_spill_evicted(s, d, p->pid))
 		return true;
@@ -213,7 +213,7 @@ static void silent_spill_confirm(struct davy_step *s, struct davy_memory_device 
 		}
 		p->pid = c ? c->pid : 0;
 	}
-	p->standing = 1;
+	p->raised = 1;
 	silent_spill_report(s, d);
 }
 
@@ -227,11 +227,11 @@ static void silent_spill_look_at_tick(struct davy_step *s)
 
 		if (!p->found_ns)
 			continue;
-		if (!p->standing && s->now_ns - p->found_ns >= CONFIRM_NS)
+		if (!p->raised && s->now_ns - p->found_ns >= CONFIRM_NS)
 			silent_spill_confirm(s, d);
-		else if (p->standing && silent_spill_remains(s, d))
+		else if (p->raised && silent_spill_remains(s, d))
 			silent_spill_report(s, d);
-		else if (p->standing)
+		else if (p->raised)
 			silent_spill_forget(s, d);
 	}
 }
@@ -250,7 +250,7 @@ static void silent_spill_look_at_pace(struct davy_step *s)
 	if (w->memory.spilling)
 		d = davy_memory_device(&w->memory, p->device);
 	pace = davy_pace_take(&w->paces, s->ev, !d || !d->spill.found_ns, (uint32_t)collapse);
-	if (d && d->spill.standing && pace < collapse)
+	if (d && d->spill.raised && pace < collapse)
 		silent_spill_raise(s, d, 3, pace, collapse);
 }
 

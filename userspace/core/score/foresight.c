@@ -10,103 +10,109 @@ static const struct davy_precursor *foresight_precursor(const struct davy_step *
 	return &s->hazards[hazard]->precursor;
 }
 
-static bool foresight_can_lead(const struct davy_step *s, const struct davy_sign *sign,
+static bool foresight_can_lead(const struct davy_step *s, const struct davy_prediction *prediction,
 			       enum davy_log_class class)
 {
-	return foresight_precursor(s, sign->hazard)->leads & 1 << class;
+	return foresight_precursor(s, prediction->hazard)->leads & 1 << class;
 }
 
 /* A subject without device and process is the host, which matches everything. */
-static bool foresight_same_subject(const struct davy_sign *sign, const char *device, uint32_t pid)
+static bool foresight_same_subject(const struct davy_prediction *prediction, const char *device,
+				   uint32_t pid)
 {
-	if ((!sign->device[0] && !sign->pid) || (!device[0] && !pid))
+	if ((!prediction->device[0] && !prediction->pid) || (!device[0] && !pid))
 		return true;
-	return (pid && sign->pid == pid) || (device[0] && davy_same_name(sign->device, device));
+	return (pid && prediction->pid == pid) ||
+	       (device[0] && davy_same_name(prediction->device, device));
 }
 
-bool davy_sign_could_lead(const struct davy_step *s, const struct davy_sign *sign,
-			  const struct davy_incident *e)
+bool davy_prediction_could_lead(const struct davy_step *s, const struct davy_prediction *prediction,
+				const struct davy_incident *e)
 {
-	return foresight_can_lead(s, sign, (enum davy_log_class)e->class) &&
-	       foresight_same_subject(sign, e->device, e->pid);
+	return foresight_can_lead(s, prediction, (enum davy_log_class)e->class) &&
+	       foresight_same_subject(prediction, e->device, e->pid);
 }
 
-static uint64_t foresight_horizon_ns(const struct davy_step *s, const struct davy_sign *sign)
+static uint64_t foresight_horizon_ns(const struct davy_step *s,
+				     const struct davy_prediction *prediction)
 {
-	return davy_config_ns(&s->core->config, foresight_precursor(s, sign->hazard)->horizon);
+	return davy_config_ns(&s->core->config,
+			      foresight_precursor(s, prediction->hazard)->horizon);
 }
 
-/* True if the sign was raised before "at_ns" and was still valid then. */
-static bool foresight_before(const struct davy_step *s, const struct davy_sign *sign,
+/* True if the prediction was raised before "at_ns" and was still valid then. */
+static bool foresight_before(const struct davy_step *s, const struct davy_prediction *prediction,
 			     uint64_t at_ns)
 {
-	return sign->used && sign->at_ns < at_ns &&
-	       (sign->standing || at_ns <= sign->last_ns ||
-		at_ns - sign->last_ns <= foresight_horizon_ns(s, sign));
+	return prediction->used && prediction->at_ns < at_ns &&
+	       (prediction->raised || at_ns <= prediction->last_ns ||
+		at_ns - prediction->last_ns <= foresight_horizon_ns(s, prediction));
 }
 
-static void foresight_confirm(struct davy_foresight *f, struct davy_sign *sign)
+static void foresight_confirm(struct davy_foresight *f, struct davy_prediction *prediction)
 {
-	f->hazard[sign->hazard].confirmed += !sign->confirmed;
-	f->hazard[sign->hazard].signs += sign->stranger && !sign->confirmed;
-	sign->confirmed = true;
+	f->hazard[prediction->hazard].confirmed += !prediction->confirmed;
+	f->hazard[prediction->hazard].predictions += prediction->stranger && !prediction->confirmed;
+	prediction->confirmed = true;
 }
 
-void davy_signs_before(struct davy_step *s, const struct davy_incident *e)
-{
-	struct davy_foresight *f = &s->core->foresight;
-
-	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
-		if (foresight_before(s, &f->signs[i], e->first_ns) &&
-		    davy_sign_could_lead(s, &f->signs[i], e))
-			foresight_confirm(f, &f->signs[i]);
-}
-
-void davy_signs_within(struct davy_step *s, const struct davy_incident *e,
-		       enum davy_log_class class)
+void davy_predictions_before(struct davy_step *s, const struct davy_incident *e)
 {
 	struct davy_foresight *f = &s->core->foresight;
 
-	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
-		struct davy_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++)
+		if (foresight_before(s, &f->predictions[i], e->first_ns) &&
+		    davy_prediction_could_lead(s, &f->predictions[i], e))
+			foresight_confirm(f, &f->predictions[i]);
+}
 
-		if (foresight_before(s, sign, s->now_ns) && !sign->late &&
-		    foresight_can_lead(s, sign, class) &&
-		    foresight_same_subject(sign, e->device, e->pid))
-			foresight_confirm(f, sign);
+void davy_predictions_within(struct davy_step *s, const struct davy_incident *e,
+			     enum davy_log_class class)
+{
+	struct davy_foresight *f = &s->core->foresight;
+
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++) {
+		struct davy_prediction *prediction = &f->predictions[i];
+
+		if (foresight_before(s, prediction, s->now_ns) && !prediction->late &&
+		    foresight_can_lead(s, prediction, class) &&
+		    foresight_same_subject(prediction, e->device, e->pid))
+			foresight_confirm(f, prediction);
 	}
 }
 
-const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_incident *e)
+const struct davy_prediction *davy_predictions_first(const struct davy_step *s,
+						     const struct davy_incident *e)
 {
 	const struct davy_foresight *f = &s->core->foresight;
-	const struct davy_sign *first = NULL;
+	const struct davy_prediction *first = NULL;
 
-	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
-		const struct davy_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++) {
+		const struct davy_prediction *prediction = &f->predictions[i];
 
-		if (foresight_before(s, sign, e->first_ns) && davy_sign_could_lead(s, sign, e) &&
-		    (!first || sign->at_ns < first->at_ns))
-			first = sign;
+		if (foresight_before(s, prediction, e->first_ns) &&
+		    davy_prediction_could_lead(s, prediction, e) &&
+		    (!first || prediction->at_ns < first->at_ns))
+			first = prediction;
 	}
 	return first;
 }
 
-static void foresight_count_lead(struct davy_lead *lead, uint64_t ns)
+static void foresight_count_lead(struct davy_lead_times *lead_time, uint64_t ns)
 {
 	size_t slot = 0;
 
-	while (slot < DAVY_LEAD_SLOTS - 1 && ns >= DAVY_LEAD_SLOT_NS << slot)
+	while (slot < DAVY_LEAD_TIME_SLOTS - 1 && ns >= DAVY_LEAD_TIME_SLOT_NS << slot)
 		slot++;
-	lead->slot[slot]++;
-	lead->min_ns = lead->count && lead->min_ns < ns ? lead->min_ns : ns;
-	lead->max_ns = lead->max_ns > ns ? lead->max_ns : ns;
-	lead->sum_ns += ns;
-	lead->count++;
+	lead_time->slot[slot]++;
+	lead_time->min_ns = lead_time->count && lead_time->min_ns < ns ? lead_time->min_ns : ns;
+	lead_time->max_ns = lead_time->max_ns > ns ? lead_time->max_ns : ns;
+	lead_time->sum_ns += ns;
+	lead_time->count++;
 }
 
 void davy_scores_failure(struct davy_step *s, const struct davy_incident *e,
-			 const struct davy_sign *first)
+			 const struct davy_prediction *first)
 {
 	struct davy_foresight *f = &s->core->foresight;
 	struct davy_class_score *class = &f->class[e->class];
@@ -116,140 +122,142 @@ void davy_scores_failure(struct davy_step *s, const struct davy_incident *e,
 		class->missed++;
 		return;
 	}
-	foresight_count_lead(&class->lead, e->first_ns - first->at_ns);
-	foresight_count_lead(&f->hazard[first->hazard].lead, e->first_ns - first->at_ns);
+	foresight_count_lead(&class->lead_time, e->first_ns - first->at_ns);
+	foresight_count_lead(&f->hazard[first->hazard].lead_time, e->first_ns - first->at_ns);
 }
 
-static bool foresight_same_alarm(const struct davy_sign *sign, const struct davy_plan *note)
+static bool foresight_same_alarm(const struct davy_prediction *prediction,
+				 const struct davy_plan *note)
 {
-	return sign->used && sign->hazard == note->hazard && sign->pid == note->pid &&
-	       davy_same_name(sign->device, note->device) && davy_same_name(sign->ring, note->ring);
+	return prediction->used && prediction->hazard == note->hazard &&
+	       prediction->pid == note->pid && davy_same_name(prediction->device, note->device) &&
+	       davy_same_name(prediction->ring, note->ring);
 }
 
-static struct davy_sign *foresight_standing(struct davy_foresight *f, const struct davy_plan *note)
+static struct davy_prediction *foresight_raised(struct davy_foresight *f,
+						const struct davy_plan *note)
 {
-	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
-		if (f->signs[i].standing && foresight_same_alarm(&f->signs[i], note))
-			return &f->signs[i];
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++)
+		if (f->predictions[i].raised && foresight_same_alarm(&f->predictions[i], note))
+			return &f->predictions[i];
 	return NULL;
 }
 
 /*
- * Some alarms end with each job. A sign that is raised again within the clear time is the same
- * sign, unless it already has a result.
+ * Some alarms end with each job. A prediction that is raised again within the clear time is the
+ * same prediction, unless it already has a result.
  */
-static struct davy_sign *foresight_recent(struct davy_step *s, const struct davy_plan *note)
+static struct davy_prediction *foresight_recent(struct davy_step *s, const struct davy_plan *note)
 {
 	struct davy_foresight *f = &s->core->foresight;
 	uint64_t clear_ns = davy_config_ns(&s->core->config, DAVY_CFG_CLEAR_MS);
 
-	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
-		struct davy_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++) {
+		struct davy_prediction *prediction = &f->predictions[i];
 
-		if (foresight_same_alarm(sign, note) && !sign->confirmed && !sign->late &&
-		    s->now_ns - sign->last_ns <= clear_ns)
-			return sign;
+		if (foresight_same_alarm(prediction, note) && !prediction->confirmed &&
+		    !prediction->late && s->now_ns - prediction->last_ns <= clear_ns)
+			return prediction;
 	}
 	return NULL;
 }
 
-static void foresight_drop(struct davy_foresight *f, struct davy_sign *sign)
+static void foresight_drop(struct davy_foresight *f, struct davy_prediction *prediction)
 {
-	assert(f->sign_count > 0);
-	memset(sign, 0, sizeof(*sign));
-	f->sign_count--;
+	assert(f->prediction_count > 0);
+	memset(prediction, 0, sizeof(*prediction));
+	f->prediction_count--;
 }
 
-/* Order of replacement: signs of ordinary users, ended signs, least recently seen signs. */
-static bool foresight_is_worth_less(const struct davy_sign *sign, const struct davy_sign *than)
+/* Order of replacement: those of ordinary users, ended ones, least recently seen ones. */
+static bool foresight_is_worth_less(const struct davy_prediction *prediction,
+				    const struct davy_prediction *than)
 {
-	if (sign->stranger != than->stranger)
-		return sign->stranger;
-	if (sign->standing != than->standing)
-		return than->standing;
-	return sign->last_ns < than->last_ns;
+	if (prediction->stranger != than->stranger)
+		return prediction->stranger;
+	if (prediction->raised != than->raised)
+		return than->raised;
+	return prediction->last_ns < than->last_ns;
 }
 
-static struct davy_sign *foresight_take(struct davy_core *core)
+static struct davy_prediction *foresight_take(struct davy_core *core)
 {
 	struct davy_foresight *f = &core->foresight;
-	struct davy_sign *oldest = &f->signs[0];
+	struct davy_prediction *oldest = &f->predictions[0];
 
-	for (size_t i = 0; i < DAVY_FORESIGHT_SIGNS && oldest->used; i++) {
-		struct davy_sign *sign = &f->signs[i];
+	for (size_t i = 0; i < DAVY_FORESIGHT_PREDICTIONS && oldest->used; i++) {
+		struct davy_prediction *prediction = &f->predictions[i];
 
-		if (!sign->used || foresight_is_worth_less(sign, oldest))
-			oldest = sign;
+		if (!prediction->used || foresight_is_worth_less(prediction, oldest))
+			oldest = prediction;
 	}
 	if (oldest->used) {
 		core->dropped_count++;
 		foresight_drop(f, oldest);
 	}
-	f->sign_count++;
+	f->prediction_count++;
 	return oldest;
 }
 
 static void foresight_add(struct davy_step *s, const struct davy_plan *note)
 {
-	struct davy_sign *sign = foresight_take(s->core);
+	struct davy_prediction *prediction = foresight_take(s->core);
 
-	sign->used = true;
-	sign->standing = true;
-	sign->at_ns = sign->last_ns = s->now_ns;
-	sign->hazard = note->hazard;
-	sign->pid = note->pid;
-	sign->workload = note->workload;
-	sign->kind = note->evidence_count ? note->evidence[0].kind : s->ev->kind;
-	memcpy(sign->device, note->device, sizeof(sign->device));
-	memcpy(sign->ring, note->ring, sizeof(sign->ring));
-	sign->late = davy_incident_in_progress(s, sign);
-	sign->stranger = davy_is_stranger(davy_world_process(&s->core->world, note->pid));
-	s->core->foresight.hazard[note->hazard].signs += !sign->stranger;
+	prediction->used = true;
+	prediction->raised = true;
+	prediction->at_ns = prediction->last_ns = s->now_ns;
+	prediction->hazard = note->hazard;
+	prediction->pid = note->pid;
+	prediction->workload = note->workload;
+	prediction->kind = note->evidence_count ? note->evidence[0].kind : s->ev->kind;
+	memcpy(prediction->device, note->device, sizeof(prediction->device));
+	memcpy(prediction->ring, note->ring, sizeof(prediction->ring));
+	prediction->late = davy_incident_in_progress(s, prediction);
+	prediction->stranger = davy_is_stranger(davy_world_process(&s->core->world, note->pid));
+	s->core->foresight.hazard[note->hazard].predictions += !prediction->stranger;
 }
 
 void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 {
 	const struct davy_precursor *p = foresight_precursor(s, note->hazard);
-	struct davy_sign *sign;
+	struct davy_prediction *prediction;
 
 	if (p->fails_as && !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
 		davy_incident_of_alarm(s, note, (enum davy_log_class)p->fails_as);
 	if (!p->leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
 		return;
-	if (foresight_standing(&s->core->foresight, note))
+	if (foresight_raised(&s->core->foresight, note))
 		return;
-	sign = foresight_recent(s, note);
-	if (sign)
-		sign->standing = true;
+	prediction = foresight_recent(s, note);
+	if (prediction)
+		prediction->raised = true;
 	else
 		foresight_add(s, note);
 }
 
 void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm)
 {
-	struct davy_sign *sign = foresight_standing(&s->core->foresight, &alarm->note);
+	struct davy_prediction *prediction = foresight_raised(&s->core->foresight, &alarm->note);
 
-	if (!sign)
+	if (!prediction)
 		return;
-	sign->standing = false;
-	sign->last_ns = alarm->last_ns;
+	prediction->raised = false;
+	prediction->last_ns = alarm->last_ns;
 }
 
-/*
- * If an action succeeded before any failure, the signs against which it was taken count as averted.
- */
+/* Counts predictions as averted if the action taken against them succeeded before a failure. */
 void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w)
 {
 	struct davy_foresight *f = &s->core->foresight;
 
-	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
-		struct davy_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++) {
+		struct davy_prediction *prediction = &f->predictions[i];
 
-		if (!sign->used || sign->workload != w->id || sign->at_ns > w->act_ns ||
-		    sign->confirmed || sign->late)
+		if (!prediction->used || prediction->workload != w->id ||
+		    prediction->at_ns > w->act_ns || prediction->confirmed || prediction->late)
 			continue;
-		f->hazard[sign->hazard].averted++;
-		foresight_drop(f, sign);
+		f->hazard[prediction->hazard].averted++;
+		foresight_drop(f, prediction);
 	}
 }
 
@@ -257,16 +265,18 @@ void davy_foresight_tick(struct davy_step *s)
 {
 	struct davy_foresight *f = &s->core->foresight;
 
-	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
-		struct davy_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++) {
+		struct davy_prediction *prediction = &f->predictions[i];
 
-		if (!sign->used || sign->standing ||
-		    s->now_ns - sign->last_ns <= foresight_horizon_ns(s, sign))
+		if (!prediction->used || prediction->raised ||
+		    s->now_ns - prediction->last_ns <= foresight_horizon_ns(s, prediction))
 			continue;
-		if (!sign->stranger) {
-			f->hazard[sign->hazard].late += sign->late && !sign->confirmed;
-			f->hazard[sign->hazard].false_alarms += !sign->late && !sign->confirmed;
+		if (!prediction->stranger) {
+			f->hazard[prediction->hazard].late +=
+				prediction->late && !prediction->confirmed;
+			f->hazard[prediction->hazard].false_alarms +=
+				!prediction->late && !prediction->confirmed;
 		}
-		foresight_drop(f, sign);
+		foresight_drop(f, prediction);
 	}
 }

@@ -1,59 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Measures how well the hazards predict failures. Each failure has a class; related failures form
- * one incident. A sign is an alarm, from some level on, of a hazard that can lead to a class. The
- * first sign before an incident on the same device or process predicted it. Results are counted per
- * hazard and per class. The core keeps the counts and reports read them.
+ * one incident. A prediction is an alarm, from some level on, of a hazard that can lead to a class.
+ * The first prediction before an incident on the same device or process predicted it. Results are
+ * counted per hazard and per class. The core keeps the counts and reports read them.
  */
 #ifndef DAVY_FORESIGHT_H
 #define DAVY_FORESIGHT_H
 
 #include "core/event/plan.h"
 
-#define DAVY_FORESIGHT_SIGNS	 128
-#define DAVY_FORESIGHT_INCIDENTS 16
+#define DAVY_FORESIGHT_PREDICTIONS 128
+#define DAVY_FORESIGHT_INCIDENTS   16
 
-/*
- * Histogram of lead times: slot n counts those below DAVY_LEAD_SLOT_NS << n; the last slot is open.
- */
-#define DAVY_LEAD_SLOTS	  32
-#define DAVY_LEAD_SLOT_NS ((uint64_t)1 << 20) /* 1.05 ms */
+/* Histogram: slot n counts lead times below DAVY_LEAD_TIME_SLOT_NS << n; the last slot is open. */
+#define DAVY_LEAD_TIME_SLOTS   32
+#define DAVY_LEAD_TIME_SLOT_NS ((uint64_t)1 << 20) /* 1.05 ms */
 
-struct davy_lead {
+struct davy_lead_times {
 	uint64_t count;
 	uint64_t sum_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
-	uint32_t slot[DAVY_LEAD_SLOTS];
+	uint32_t slot[DAVY_LEAD_TIME_SLOTS];
 };
 
-/* Each sign gets one result. Signs without a result are active, or their horizon is not over. */
+/* Each prediction gets one result. Without one it is active, or its horizon is not over. */
 struct davy_hazard_score {
-	uint64_t signs;
+	uint64_t predictions;
 	uint64_t confirmed;    /* followed by a failure that it can lead to */
 	uint64_t averted;      /* a successful action on its workload before any failure */
 	uint64_t late;	       /* raised during such a failure, with no other failure later */
 	uint64_t false_alarms; /* no failure followed */
-	struct davy_lead lead; /* of the failures whose first sign it was */
+	struct davy_lead_times lead_time; /* of the failures whose first prediction it was */
 };
 
 struct davy_class_score {
 	uint64_t failures;
-	uint64_t missed; /* no sign before; "lead" has the others */
-	struct davy_lead lead;
+	uint64_t missed; /* no prediction before; "lead" has the others */
+	struct davy_lead_times lead_time;
 };
 
-struct davy_sign {
+struct davy_prediction {
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 	uint64_t at_ns;
-	uint64_t last_ns; /* last time seen; unused while standing */
+	uint64_t last_ns; /* last time seen; unused while raised */
 	uint32_t pid;
 	uint32_t workload;
 	uint32_t kind; /* enum davy_event_kind of its evidence */
 	uint8_t hazard;
 	bool used;
-	bool standing;
+	bool raised;
 	bool confirmed;
 	bool late;
 	bool stranger; /* from an ordinary user's process: counts only if confirmed */
@@ -77,9 +75,9 @@ struct davy_incident {
 struct davy_foresight {
 	struct davy_hazard_score hazard[DAVY_HZ_COUNT];
 	struct davy_class_score class[DAVY_CLASS_COUNT];
-	struct davy_sign signs[DAVY_FORESIGHT_SIGNS];
+	struct davy_prediction predictions[DAVY_FORESIGHT_PREDICTIONS];
 	struct davy_incident incidents[DAVY_FORESIGHT_INCIDENTS];
-	uint32_t sign_count; /* signs in use */
+	uint32_t prediction_count; /* predictions in use */
 	uint32_t pad;
 };
 
@@ -96,7 +94,7 @@ struct davy_precursor {
 };
 
 /* End of the slot that contains the median, limited to the observed range; 0 without values. */
-uint64_t davy_lead_median_ns(const struct davy_lead *lead);
+uint64_t davy_lead_time_median_ns(const struct davy_lead_times *lead_time);
 
 /* Adds the counts of "from". Signs and incidents are not copied. */
 void davy_foresight_add(struct davy_foresight *to, const struct davy_foresight *from);

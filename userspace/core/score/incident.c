@@ -66,7 +66,7 @@ static void incident_take_name(struct davy_incident *e, const struct davy_failur
 static void incident_report(struct davy_step *s, struct davy_incident *e)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, e->pid);
-	const struct davy_sign *first = davy_signs_first(s, e);
+	const struct davy_prediction *first = davy_predictions_first(s, e);
 	struct davy_plan plan = davy_plan_about(s, first ? first->hazard : DAVY_HZ_NONE, p);
 
 	e->reported = true;
@@ -74,7 +74,7 @@ static void incident_report(struct davy_step *s, struct davy_incident *e)
 	plan.level = 3;
 	plan.pid = e->pid;
 	plan.unit = DAVY_UNIT_NS;
-	plan.first_sign_ns = e->first_ns;
+	plan.first_precursor_ns = e->first_ns;
 	plan.evidence_count = 0;
 	davy_plan_evidence(&plan, e->first_ns, e->kind, 1);
 	if (first) {
@@ -85,7 +85,7 @@ static void incident_report(struct davy_step *s, struct davy_incident *e)
 	davy_copy_name(plan.ring, sizeof(plan.ring), e->ring);
 	plan.failure_class = (uint8_t)e->class;
 	davy_scores_failure(s, e, first);
-	davy_signs_before(s, e);
+	davy_predictions_before(s, e);
 	davy_emit(s, &plan);
 }
 
@@ -127,7 +127,7 @@ static void incident_go_on(struct davy_step *s, struct davy_incident *e,
 	if (!e->reported)
 		incident_report(s, e);
 	else
-		davy_signs_within(s, e, f->class);
+		davy_predictions_within(s, e, f->class);
 }
 
 static void incident_see(struct davy_step *s, const struct davy_failure *f)
@@ -168,14 +168,14 @@ void davy_incident_of_alarm(struct davy_step *s, const struct davy_plan *note,
 	incident_see(s, &f);
 }
 
-bool davy_incident_in_progress(const struct davy_step *s, const struct davy_sign *sign)
+bool davy_incident_in_progress(const struct davy_step *s, const struct davy_prediction *prediction)
 {
 	for (size_t i = 0; i < DAVY_FORESIGHT_INCIDENTS; i++) {
 		const struct davy_incident *e = &s->core->foresight.incidents[i];
 
 		if (e->used && e->reported &&
 		    s->now_ns - e->last_ns <= incident_window_ns(s, e, false) &&
-		    davy_sign_could_lead(s, sign, e))
+		    davy_prediction_could_lead(s, prediction, e))
 			return true;
 	}
 	return false;

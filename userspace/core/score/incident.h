@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interface between the core and the foresight counts, and between incidents and the signs before
- * them. Only core/ includes this.
+ * Interface between the core and the foresight counts, and between incidents and the predictions
+ * before them. Only core/ includes this.
  */
 #ifndef DAVY_INCIDENT_H
 #define DAVY_INCIDENT_H
 
 #include "core/score/failure.h"
 
-/* incident.c: true if a failure that the sign can lead to is in progress on its subject. */
-bool davy_incident_in_progress(const struct davy_step *s, const struct davy_sign *sign);
+/* incident.c: true if a failure that the prediction can lead to is in progress on its subject. */
+bool davy_incident_in_progress(const struct davy_step *s, const struct davy_prediction *prediction);
 
 /* Records an alarm that is itself a failure of that class. */
 void davy_incident_of_alarm(struct davy_step *s, const struct davy_plan *note,
 			    enum davy_log_class class);
 
-/* foresight.c: confirms the signs that can lead to the incident and were valid at its start. */
-void davy_signs_before(struct davy_step *s, const struct davy_incident *e);
+/* foresight.c: confirms predictions that can lead to the incident and were valid at its start. */
+void davy_predictions_before(struct davy_step *s, const struct davy_incident *e);
 
-/* Confirms the earlier signs that can lead to a later failure of the incident. */
-void davy_signs_within(struct davy_step *s, const struct davy_incident *e,
-		       enum davy_log_class class);
+/* Confirms the earlier predictions that can lead to a later failure of the incident. */
+void davy_predictions_within(struct davy_step *s, const struct davy_incident *e,
+			     enum davy_log_class class);
 
-/* The first sign that can lead to the incident and was valid at its start; NULL: missed. */
-const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_incident *e);
+/* The first prediction that can lead to the incident and was valid at its start; NULL: missed. */
+const struct davy_prediction *davy_predictions_first(const struct davy_step *s,
+						     const struct davy_incident *e);
 
-/* True if the sign has the same subject and can lead to that class. */
-bool davy_sign_could_lead(const struct davy_step *s, const struct davy_sign *sign,
-			  const struct davy_incident *e);
+/* True if the prediction has the same subject and can lead to that class. */
+bool davy_prediction_could_lead(const struct davy_step *s, const struct davy_prediction *prediction,
+				const struct davy_incident *e);
 
 void davy_scores_failure(struct davy_step *s, const struct davy_incident *e,
-			 const struct davy_sign *first);
+			 const struct davy_prediction *first);
 
 /*
- * Foresight counts. Events are processed first: an alarm of the same event is no sign of the
+ * Foresight counts. Events are processed first: an alarm of the same event is no prediction of the
  * failure in it. Then alarms when raised and ended, successful actions, and time.
  */
 void davy_foresight_event(struct davy_step *s);

@@ -29,7 +29,7 @@ const char *davy_tuner_setting_name(uint32_t setting)
 const char *davy_tuner_why_name(uint32_t why)
 {
 	static const char *const names[DAVY_TUNER_WHY_COUNT] = {
-		[DAVY_TUNER_AS_TOLD] = "as_told",
+		[DAVY_TUNER_AS_CONFIGURED] = "as_told",
 		[DAVY_TUNER_KEEPS] = "keeps",
 		[DAVY_TUNER_LOWER] = "lower",
 		[DAVY_TUNER_BACK] = "back",
@@ -316,7 +316,7 @@ void davy_tuner_next(struct davy_tuner *t, uint64_t now_s, const struct davy_tun
 	else if (!tuner_is_untouched(&u))
 		davy_tuner_up(&u);
 	if (ret_reason->why == DAVY_TUNER_KEEPS && tuner_is_untouched(&u))
-		ret_reason->why = DAVY_TUNER_AS_TOLD;
+		ret_reason->why = DAVY_TUNER_AS_CONFIGURED;
 	t->failed = 0;
 	if (ret_reason->why != DAVY_TUNER_KEEPS)
 		ret_reason->needed_depth = davy_tuner_needed_depth(&u, u.b->failed_depth);

@@ -82,7 +82,7 @@ struct davy_tuner_setting {
 };
 
 enum davy_tuner_why {
-	DAVY_TUNER_AS_TOLD = 0, /* no experience against the command's setting */
+	DAVY_TUNER_AS_CONFIGURED = 0, /* no experience against the command's setting */
 	DAVY_TUNER_KEEPS = 1,	/* unchanged; "until_s" is the next try, if only time is missing */
 	DAVY_TUNER_LOWER = 2,	/* trouble: the setting goes down */
 	DAVY_TUNER_BACK = 3,	/* trouble: the setting returns to its previous size */
@@ -135,7 +135,7 @@ struct davy_tuner_size {
 enum davy_tuner_turn {
 	DAVY_TUNER_TURN_NONE = 0, /* unchanged */
 	DAVY_TUNER_TURN_SMALLEST = 1,
-	DAVY_TUNER_TURN_TOLD = 2,
+	DAVY_TUNER_TURN_CONFIGURED = 2,
 	DAVY_TUNER_TURN_COUNT = 3,
 };
 

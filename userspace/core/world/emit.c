@@ -13,7 +13,7 @@ struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard haz
 
 	memset(&plan, 0, sizeof(plan));
 	plan.at_ns = s->now_ns;
-	plan.first_sign_ns = s->now_ns;
+	plan.first_precursor_ns = s->now_ns;
 	plan.hazard = (uint8_t)hazard;
 	plan.kind = DAVY_PLAN_NOTE;
 	plan.pid = s->ev->pid;
@@ -42,8 +42,8 @@ void davy_plan_evidence(struct davy_plan *plan, uint64_t at_ns, uint32_t kind, u
 	e->at_ns = at_ns;
 	e->kind = kind;
 	e->count = count;
-	if (at_ns < plan->first_sign_ns)
-		plan->first_sign_ns = at_ns;
+	if (at_ns < plan->first_precursor_ns)
+		plan->first_precursor_ns = at_ns;
 }
 
 bool davy_is_idle(const struct davy_step *s, uint32_t pid)

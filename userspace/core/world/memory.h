@@ -60,7 +60,7 @@ struct davy_spill {
 	uint64_t bytes;
 	uint64_t gtt_before;
 	uint32_t pid; /* owner; 0: unknown */
-	uint8_t standing;
+	uint8_t raised;
 	uint8_t of_client; /* from the client's own counter, not from the device's */
 	uint8_t pad[2];
 };

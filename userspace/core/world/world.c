@@ -267,7 +267,7 @@ struct davy_device_state *davy_world_device_get(struct davy_world *w, const char
 /* Data about a process that is stored outside its entry. */
 static void world_forget_belongings(struct davy_world *w, uint32_t pid)
 {
-	davy_signs_forget(w, pid);
+	davy_precursors_forget(w, pid);
 	davy_uses_forget(w, pid);
 	davy_memory_forget(&w->memory, pid);
 	davy_pace_forget(&w->paces, pid);
@@ -358,7 +358,8 @@ static void world_apply_workload(struct davy_world *w, const struct davy_event *
 		work->pid = ev->pid;
 	if (in->device[0] || in->backend == DAVY_BACKEND_CPU)
 		davy_copy_name(work->device, sizeof(work->device), in->device);
-	if (in->backend == DAVY_BACKEND_UNKNOWN && p) /* a replacement is seen before it is told */
+	if (in->backend == DAVY_BACKEND_UNKNOWN &&
+	    p) /* a replacement is seen before it is reported */
 		world_take_backend(work, p);
 	if (in->model[0])
 		davy_copy_name(work->model, sizeof(work->model), in->model);
@@ -475,7 +476,7 @@ void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 		davy_life_apply_sensor(w, ev);
 		break;
 	case DAVY_EV_KFD_USE:
-		davy_signs_apply_kfd_use(w, ev);
+		davy_precursors_apply_kfd_use(w, ev);
 		davy_uses_apply(w, ev);
 		davy_memory_apply(&w->memory, ev);
 		break;

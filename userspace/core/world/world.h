@@ -12,7 +12,7 @@
 #include "core/world/pace.h"
 #include "core/world/world_jobs.h"
 #include "core/world/world_life.h"
-#include "core/world/world_signs.h"
+#include "core/world/world_precursors.h"
 
 #define DAVY_WORLD_PROCESS_SETS 64
 #define DAVY_WORLD_WAYS		8
@@ -82,12 +82,12 @@ struct davy_workload {
 	uint32_t id; /* 0: empty */
 	uint32_t pid;
 	uint64_t used_ns;
-	uint64_t check_ns;	/* a check is pending since then */
-	uint64_t checked_ns;	/* last check request */
-	uint64_t decided_ns;	/* last decision about a failure */
-	uint64_t retry_set_ns;	/* when the pending retry was set */
-	uint64_t first_sign_ns; /* first precursor of the current incident */
-	uint64_t act_ns;	/* start of the running action */
+	uint64_t check_ns;	     /* a check is pending since then */
+	uint64_t checked_ns;	     /* last check request */
+	uint64_t decided_ns;	     /* last decision about a failure */
+	uint64_t retry_set_ns;	     /* when the pending retry was set */
+	uint64_t first_precursor_ns; /* first precursor of the current incident */
+	uint64_t act_ns;	     /* start of the running action */
 	uint64_t stopped_ns;
 	uint64_t last_act_ns;
 	uint64_t retry_ns; /* when to retry a refused plan; 0: never */
@@ -167,7 +167,7 @@ struct davy_ring_state {
 	uint64_t used_ns;
 	uint64_t fence_context;
 	uint64_t fence_seqno;
-	uint64_t first_sign_ns; /* first stall of this job */
+	uint64_t first_precursor_ns; /* first stall of this job */
 	uint32_t pid;
 	uint32_t level;
 	uint64_t timeout_ns; /* last reported; 0: never */
@@ -193,7 +193,7 @@ struct davy_mover_state {
 	uint64_t run_bytes;    /* bytes evicted since the first of these windows */
 	uint64_t window_out_bytes;
 	uint64_t window_in_bytes;
-	uint64_t first_sign_ns;
+	uint64_t first_precursor_ns;
 };
 
 struct davy_alloc_state {
@@ -233,7 +233,7 @@ struct davy_device_state {
 	char device[DAVY_DEVICE_LEN];
 	char driver[24]; /* "": unknown or none */
 	uint64_t used_ns;
-	uint64_t first_sign_ns;
+	uint64_t first_precursor_ns;
 	struct davy_process
 		/*
 		 * a copy of the owner of the last job that timed out; it may be gone at the reset
@@ -270,7 +270,7 @@ struct davy_world {
 	uint64_t cpu_looked_ns; /* last silent_cpu scan of all processes */
 	struct davy_jobs jobs;
 	struct davy_busy busy;
-	struct davy_signs signs;
+	struct davy_precursors precursors;
 };
 
 /* Finders return NULL if absent. The _get forms create an entry and may replace the oldest. */

@@ -19,7 +19,7 @@
 
 #define RETRY_NS    (200 * DAVY_NS_PER_MS)
 #define RETRY_COUNT 50
-#define JOB_NS	    (5 * DAVY_NS_PER_S) /* a told job keeps the agent from its rest */
+#define JOB_NS	    (5 * DAVY_NS_PER_S) /* a reported job keeps the agent awake */
 
 uint64_t davy_boot_ns(void)
 {
@@ -194,7 +194,7 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	b->rings_fd = -1;
-	b->sums_told = calloc(DAVY_TOLD_MAX, sizeof(*b->sums_told));
+	b->sums_told = calloc(DAVY_REPORTED_MAX, sizeof(*b->sums_told));
 	b->functions_off = davy_functions_off();
 	libbpf_set_print(bpf_quiet);
 	for (size_t i = 0; b->sums_told && i < DAVY_OBJ_COUNT; i++)
@@ -253,7 +253,7 @@ static void look_at_ftrace(struct davy_bpf *b, uint64_t now_ns)
 		if (!o->functions || (!o->loaded && o->state.state != DAVY_SENSOR_REFUSED))
 			continue;
 		if (o->loaded && !o->lost_ns)
-			o->lost_ns = now_ns; /* until it is live again: the gap is told */
+			o->lost_ns = now_ns; /* until it is live again: the gap is reported */
 		davy_bpf_set_settings(b, o);
 		davy_bpf_object_unload(o);
 		bpf_load(b, o, now_ns);

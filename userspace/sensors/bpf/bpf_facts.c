@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts to events. A hot fact's count is kept in the kernel: an edge that is told and the sums read
- * on the tick both carry it, cumulative; what is new in it is worked out here, so that an edge that
- * was lost or is late costs nothing.
+ * Facts to events. The kernel keeps the cumulative count of a hot fact. Both an edge record and the
+ * sums that the tick reads carry it. This file computes the increase, so that a lost or late edge
+ * loses no count.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define ROUNDS_MAX (2 * DAVY_MAX_SUMS / BATCH)
 
 /* What its sum is known by. */
-static struct davy_seen *bpf_facts_told_of(struct davy_bpf *b, const struct davy_wire_fact *w)
+static struct davy_seen *bpf_facts_reported_of(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
 	const uint32_t parts[] = {
 		w->pid, w->pasid, w->detail, (uint32_t)w->error, w->fact, w->what
@@ -26,22 +26,22 @@ static struct davy_seen *bpf_facts_told_of(struct davy_bpf *b, const struct davy
 	uint64_t h = davy_fnv(DAVY_FNV_START, &w->device, sizeof(w->device));
 
 	h = davy_fnv(h, parts, sizeof(parts));
-	return davy_seen_of(b->sums_told, DAVY_TOLD_MAX, h ? h : 1);
+	return davy_seen_of(b->sums_told, DAVY_REPORTED_MAX, h ? h : 1);
 }
 
-/* How much of the count is new; 0 when it was told already. */
+/* The part of the count that was not reported yet; 0: all was reported. */
 static uint64_t take_fresh(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
-	struct davy_seen *told;
+	struct davy_seen *reported;
 	uint64_t fresh;
 
 	if (w->fact < DAVY_FACT_HOT)
 		return w->count;
-	told = bpf_facts_told_of(b, w);
-	if (w->count <= told->value)
+	reported = bpf_facts_reported_of(b, w);
+	if (w->count <= reported->value)
 		return 0;
-	fresh = w->count - told->value;
-	told->value = w->count;
+	fresh = w->count - reported->value;
+	reported->value = w->count;
 	return fresh;
 }
 
@@ -173,7 +173,7 @@ static void close_sum(struct davy_bpf *b, int fd, const struct davy_sum_key *key
 		return;
 	w = fact_of(key, &last);
 	davy_bpf_fact(b, &w);
-	memset(bpf_facts_told_of(b, &w), 0, sizeof(struct davy_seen));
+	memset(bpf_facts_reported_of(b, &w), 0, sizeof(struct davy_seen));
 }
 
 static void bpf_facts_look_at(struct davy_bpf *b, int fd, const struct davy_sum_key *key,

@@ -33,7 +33,7 @@ struct davy_seen *davy_seen_of(struct davy_seen *table, size_t size, uint64_t ke
 			empty = s;
 	}
 	if (!empty)
-		empty = &table[start]; /* a full neighbourhood: the first is told about again */
+		empty = &table[start]; /* all ways in use: the first is reported again */
 	empty->key = key;
 	empty->value = 0;
 	return empty;
@@ -194,14 +194,14 @@ static void tell_timeout(struct davy_bpf *b, const struct davy_sched *sched, uin
 static void tell_ring(struct davy_bpf *b, const struct ring_view *v, uint64_t now_ns)
 {
 	struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_RING, v->oldest.tgid);
-	struct davy_seen *told = bpf_poll_seen(b->rings_seen, v->key);
+	struct davy_seen *reported = bpf_poll_seen(b->rings_seen, v->key);
 	uint64_t age_ns = age_of(v, now_ns);
 
 	if (age_ns < YOUNG_NS)
 		age_ns = 0;
-	if (!age_ns && !told->value)
+	if (!age_ns && !reported->value)
 		return;
-	told->value = age_ns != 0;
+	reported->value = age_ns != 0;
 	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), v->sched.dev);
 	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), v->sched.ring);
 	bpf_poll_timeout_of(b, &v->sched, &ev.ring.timeout_ns);
@@ -247,12 +247,12 @@ void davy_bpf_poll_rings(struct davy_bpf *b, uint64_t now_ns)
 static void tell_progress(struct davy_bpf *b, uint32_t tgid, const struct davy_engine_state *s,
 			  uint64_t now_ns)
 {
-	struct davy_seen *told = bpf_poll_seen(b->progress_seen, tgid);
+	struct davy_seen *reported = bpf_poll_seen(b->progress_seen, tgid);
 	struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_PROGRESS, tgid);
 
-	if (told->value == s->prompt_count + s->generated_count)
+	if (reported->value == s->prompt_count + s->generated_count)
 		return;
-	told->value = s->prompt_count + s->generated_count;
+	reported->value = s->prompt_count + s->generated_count;
 	ev.progress.prompt_count = s->prompt_count;
 	ev.progress.generated_count = s->generated_count;
 	ev.progress.depth = s->depth;
@@ -277,24 +277,25 @@ void davy_bpf_poll_graphs(struct davy_bpf *b, uint64_t now_ns)
 	     fd >= 0 && i < DAVY_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid); i++) {
 		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_GRAPH, tgid);
 		struct davy_engine_state s;
-		struct davy_seen *told;
+		struct davy_seen *reported;
 		bool in_flight;
 
 		prev = &tgid;
 		if (bpf_map_lookup_elem(fd, &tgid, &s))
 			continue;
 		if (s.entered_ns && kill((pid_t)tgid, 0) && errno == ESRCH) {
-			bpf_map_delete_elem(fd, &tgid); /* it died inside, and nobody told */
+			bpf_map_delete_elem(
+				fd, &tgid); /* the process died within the call without an event */
 			prev = NULL;
 			continue;
 		}
 		tell_progress(b, tgid, &s, now_ns);
-		told = bpf_poll_seen(b->graphs_seen, tgid);
+		reported = bpf_poll_seen(b->graphs_seen, tgid);
 		in_flight =
 			s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;
-		if (!in_flight && told->value == s.graph_count + s.failed_count)
+		if (!in_flight && reported->value == s.graph_count + s.failed_count)
 			continue;
-		told->value = in_flight ? UINT64_MAX : s.graph_count + s.failed_count;
+		reported->value = in_flight ? UINT64_MAX : s.graph_count + s.failed_count;
 		ev.graph.entered_ns = in_flight ? s.entered_ns : 0;
 		ev.graph.graph_count = s.graph_count;
 		ev.graph.failed_count = s.failed_count;
@@ -313,7 +314,7 @@ void davy_bpf_poll_movers(struct davy_bpf *b, uint64_t now_ns)
 	for (size_t i = 0; fd >= 0 && i < DAVY_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
 	     i++) {
 		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_BO_MOVED, key.evictor_tgid);
-		struct davy_seen *told;
+		struct davy_seen *reported;
 		struct davy_mover m;
 
 		prev = &key;
@@ -321,16 +322,16 @@ void davy_bpf_poll_movers(struct davy_bpf *b, uint64_t now_ns)
 			continue;
 		if (m.spoke_ns >= b->read_ns)
 			continue; /* it spoke since the ring was read: first its own word */
-		told = davy_seen_mover(b, key.device, key.evictor_tgid, key.owner_tgid);
-		if (told->value == m.out_bytes + m.in_bytes) {
+		reported = davy_seen_mover(b, key.device, key.evictor_tgid, key.owner_tgid);
+		if (reported->value == m.out_bytes + m.in_bytes) {
 			if (now_ns > m.spoke_ns + QUIET_NS) {
 				bpf_map_delete_elem(fd, &key);
-				memset(told, 0, sizeof(*told));
+				memset(reported, 0, sizeof(*reported));
 				prev = NULL;
 			}
 			continue;
 		}
-		told->value = m.out_bytes + m.in_bytes;
+		reported->value = m.out_bytes + m.in_bytes;
 		davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), m.dev);
 		ev.bo_moved.owner_pid = key.owner_tgid;
 		ev.bo_moved.owner_pasid = m.owner_pasid;
@@ -351,21 +352,21 @@ void davy_bpf_poll_times(struct davy_bpf *b, uint64_t now_ns)
 	     i++) {
 		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_JOB_TIMES, key.tgid);
 		uint64_t id = key.sched ^ (uint64_t)key.tgid << 40;
-		struct davy_seen *told = bpf_poll_seen(b->times_seen, id ? id : 1);
+		struct davy_seen *reported = bpf_poll_seen(b->times_seen, id ? id : 1);
 		struct davy_times t;
 
 		prev = &key;
 		if (bpf_map_lookup_elem(fd, &key, &t))
 			continue;
-		if (told->value == t.count) {
+		if (reported->value == t.count) {
 			if (key.tgid && kill((pid_t)key.tgid, 0) && errno == ESRCH) {
 				bpf_map_delete_elem(fd, &key);
-				memset(told, 0, sizeof(*told));
+				memset(reported, 0, sizeof(*reported));
 				prev = NULL;
 			}
 			continue;
 		}
-		told->value = t.count;
+		reported->value = t.count;
 		davy_copy_name(ev.job_times.device, sizeof(ev.job_times.device), t.dev);
 		davy_copy_name(ev.job_times.ring, sizeof(ev.job_times.ring), t.ring);
 		ev.job_times.count = t.count;

@@ -41,7 +41,7 @@ static void probe_detach(struct davy_bpf *b, size_t slot)
 static int probe_attach(struct davy_bpf *b, size_t slot, struct bpf_program *p, const char *path,
 			uint64_t offset)
 {
-	probe_detach(b, slot); /* of whoever had the slot before */
+	probe_detach(b, slot); /* of the previous user of the slot */
 	b->probe_link[slot] = bpf_program__attach_uprobe(p, false, -1, path, offset);
 	return b->probe_link[slot] ? 0 : -errno;
 }

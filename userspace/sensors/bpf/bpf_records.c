@@ -52,12 +52,12 @@ static void on_throw(struct davy_bpf *b, const struct davy_wire_throw *w)
 
 static void on_moved(struct davy_bpf *b, const struct davy_wire_bo_moved *w)
 {
-	struct davy_seen *told = davy_seen_mover(b, w->device, w->head.tgid, w->owner_tgid);
+	struct davy_seen *reported = davy_seen_mover(b, w->device, w->head.tgid, w->owner_tgid);
 	struct davy_event ev = bpf_records_begin(&w->head, DAVY_EV_BO_MOVED);
 
-	if (w->out_bytes + w->in_bytes <= told->value)
-		return; /* the map has told more meanwhile */
-	told->value = w->out_bytes + w->in_bytes;
+	if (w->out_bytes + w->in_bytes <= reported->value)
+		return; /* the map already reported a larger value */
+	reported->value = w->out_bytes + w->in_bytes;
 	COPY(ev.bo_moved.device, w->dev);
 	ev.bo_moved.owner_pid = w->owner_tgid;
 	ev.bo_moved.owner_pasid = w->owner_pasid;

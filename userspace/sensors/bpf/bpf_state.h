@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the bpf_*.c files share; nobody else includes it. */
+/* State that the bpf_*.c files share. Only they include this header. */
 #ifndef DAVY_BPF_STATE_H
 #define DAVY_BPF_STATE_H
 
@@ -29,8 +29,8 @@ enum davy_object_index {
 	DAVY_OBJ_COUNT,
 };
 
-#define DAVY_SEEN_MAX 1024
-#define DAVY_TOLD_MAX ((size_t)4 * DAVY_MAX_SUMS)
+#define DAVY_SEEN_MAX	  1024
+#define DAVY_REPORTED_MAX ((size_t)4 * DAVY_MAX_SUMS)
 
 /* What was last reported of a polled map entry. */
 struct davy_seen {
@@ -58,22 +58,22 @@ struct davy_bpf {
 	int rings_fd;			 /* readable when one of them is; -1: not open */
 	struct davy_probe_slots probes;
 	struct bpf_link *probe_link[DAVY_PROBE_SLOTS];
-	uint64_t probes_reported; /* evictions and refusals that an event has told */
+	uint64_t probes_reported; /* evictions and refusals that were reported */
 	uint64_t probes_reported_ns;
 	uint64_t detached_ns;			     /* when an unused probe was last taken away */
-	struct davy_seen rings_seen[DAVY_SEEN_MAX];  /* sched: it had a job we told about */
-	struct davy_seen graphs_seen[DAVY_SEEN_MAX]; /* tgid: graphs told about */
-	struct davy_seen progress_seen[DAVY_SEEN_MAX]; /* tgid: tokens told about */
-	struct davy_seen movers_seen[DAVY_SEEN_MAX];   /* mover: bytes told about */
-	struct davy_seen times_seen[DAVY_SEEN_MAX];    /* (ring, process): jobs told about */
-	struct davy_seen *sums_told; /* DAVY_TOLD_MAX of them; hot fact: count told about */
+	struct davy_seen rings_seen[DAVY_SEEN_MAX];  /* sched: it had a job that was reported */
+	struct davy_seen graphs_seen[DAVY_SEEN_MAX]; /* tgid: reported graphs */
+	struct davy_seen progress_seen[DAVY_SEEN_MAX]; /* tgid: reported tokens */
+	struct davy_seen movers_seen[DAVY_SEEN_MAX];   /* mover: reported bytes */
+	struct davy_seen times_seen[DAVY_SEEN_MAX];    /* (ring, process): reported jobs */
+	struct davy_seen *sums_told; /* DAVY_REPORTED_MAX of them; hot fact: reported count */
 	uint64_t facts_seen[DAVY_FACT_COUNT]; /* since the start: a hook that was called */
 	uint64_t kinds_seen[DAVY_EV_COUNT];
 	uint64_t losses_told[DAVY_LOSS_COUNT];
 	uint64_t hz;		  /* of the kernel's jiffies; 0: not measured yet */
 	struct davy_clock clock0; /* the first of the two readings that measure it */
 	uint64_t read_ns;	  /* when the rings were last read before the maps */
-	uint64_t rings_told_ns;	  /* when the timeouts of all rings were last told */
+	uint64_t rings_told_ns;	  /* when the timeouts of all rings were last reported */
 	uint64_t looked_ns;	  /* when modules and ftrace were last looked at */
 	bool functions_off;	  /* kernel.ftrace_enabled is 0 */
 	bool jobs_running;
@@ -97,19 +97,19 @@ static inline int davy_bpf_shared(const struct davy_bpf *b, enum davy_shared_map
 }
 
 /*
- * What was last told under "key", a hash that is not 0; a new entry's value is 0. Two keys with one
- * hash share what was told, and tell it once more.
+ * The value last reported for "key", a hash that is not 0; a new entry's value is 0. Two keys with
+ * the same hash share an entry, and are reported once more.
  */
 struct davy_seen *davy_seen_of(struct davy_seen *table, size_t size, uint64_t key);
 
 struct davy_seen *davy_seen_mover(struct davy_bpf *b, uint64_t device, uint32_t evictor,
 				  uint32_t owner);
 
-/* bpf_facts.c: facts as they are told, sums on the tick. */
+/* bpf_facts.c: facts on arrival, sums on the tick. */
 void davy_bpf_fact(struct davy_bpf *b, const struct davy_wire_fact *w);
 void davy_bpf_poll_sums(struct davy_bpf *b, uint64_t now_ns);
 
-/* bpf_setup.c: what the programs are told once they are loaded. */
+/* bpf_setup.c: configures the loaded programs. */
 void davy_bpf_set_thresholds(struct davy_bpf *b);
 void davy_bpf_set_verdicts(struct davy_bpf *b);
 /* As if "leaving" were gone already; NULL: nothing leaves. */
@@ -122,9 +122,9 @@ void davy_bpf_poll_graphs(struct davy_bpf *b, uint64_t now_ns);
 void davy_bpf_poll_movers(struct davy_bpf *b, uint64_t now_ns);
 void davy_bpf_poll_losses(struct davy_bpf *b, uint64_t now_ns);
 void davy_bpf_measure_hz(struct davy_bpf *b);
-/* What one engine has computed, before something else of it is told. */
+/* Reports what one engine has computed, before another event of that engine. */
 void davy_bpf_poll_engine(struct davy_bpf *b, uint32_t tgid, uint64_t now_ns);
-/* A process that is gone leaves no graph behind: its pid may be somebody else's soon. */
+/* Deletes the graph of an ended process: its pid may be reused soon. */
 void davy_bpf_forget_engine(struct davy_bpf *b, uint32_t tgid);
 
 /* bpf_probes.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Read from the drivers of 6.1, 6.12 and 7.2. Commands are known by number: encoded sizes drift
- * between versions. What no row names is counted and told without a verdict.
+ * between versions. An ioctl without a row is counted and reported without a verdict.
  */
 #include "sensors/bpf/ioctl_table.h"
 

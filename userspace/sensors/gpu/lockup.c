@@ -189,5 +189,5 @@ void davy_lockups_read(const struct davy_gpu *gpu, const struct davy_module_text
 	else if (!strcmp(gpu->driver, "xe"))
 		lockup_read_xe(gpu, ret_lockups);
 	else if (!strcmp(gpu->driver, "nouveau"))
-		davy_lockups_add(ret_lockups, "all", DAVY_LOCKUP_UNTOLD, DAVY_LOCKUP_DEFAULT);
+		davy_lockups_add(ret_lockups, "all", DAVY_LOCKUP_UNREPORTED, DAVY_LOCKUP_DEFAULT);
 }

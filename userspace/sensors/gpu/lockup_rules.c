@@ -72,7 +72,7 @@ bool davy_lockup_defaults_parse(const char *description, struct davy_lockup_defa
 	const char *at = strstr(description, "default");
 	struct davy_lockup_defaults d = { 0 };
 
-	lockup_set_all(&d, DAVY_LOCKUP_UNTOLD);
+	lockup_set_all(&d, DAVY_LOCKUP_UNREPORTED);
 	if (!at || !lockup_see_clause(&d, at))
 		return false;
 	d.one_for_all = strstr(description, "[single value for all]") != NULL;
@@ -101,7 +101,7 @@ static int lockup_parse_ms(const char *text, size_t len, uint64_t *ret_ms)
 	ms = strtoll(copy, &end, 0);
 	if (errno || *end)
 		return -EBADMSG;
-	*ret_ms = ms < 0 || ms > INT32_MAX ? 0 : ms ? (uint64_t)ms : DAVY_LOCKUP_UNTOLD;
+	*ret_ms = ms < 0 || ms > INT32_MAX ? 0 : ms ? (uint64_t)ms : DAVY_LOCKUP_UNREPORTED;
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static int lockup_parse_values(const char *text, struct values *ret_values)
 	size_t left = strcspn(text, "\n");
 
 	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++)
-		v.ms[i] = DAVY_LOCKUP_UNTOLD;
+		v.ms[i] = DAVY_LOCKUP_UNREPORTED;
 	while (left) {
 		size_t len = strcspn(text, ",\n");
 		uint64_t ms;
@@ -165,12 +165,13 @@ void davy_lockup_amdgpu(const char *value, const char *configured,
 	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++) {
 		bool unsure = err || (i == DAVY_LOCKUP_COMPUTE && compute_unsure);
 
-		if (!err && v.ms[i] != DAVY_LOCKUP_UNTOLD)
+		if (!err && v.ms[i] != DAVY_LOCKUP_UNREPORTED)
 			davy_lockups_add(ret_lockups, kind_names[i], v.ms[i],
 					 DAVY_LOCKUP_PARAMETER);
 		else
 			davy_lockups_add(ret_lockups, kind_names[i],
-					 defaults && !unsure ? defaults->ms[i] : DAVY_LOCKUP_UNTOLD,
+					 defaults && !unsure ? defaults->ms[i]
+							     : DAVY_LOCKUP_UNREPORTED,
 					 DAVY_LOCKUP_DEFAULT);
 	}
 }
@@ -178,14 +179,14 @@ void davy_lockup_amdgpu(const char *value, const char *configured,
 void davy_lockup_radeon(const char *value, const struct davy_lockup_defaults *defaults,
 			struct davy_lockups *ret_lockups)
 {
-	uint64_t ms, usual = defaults ? defaults->ms[DAVY_LOCKUP_GFX] : DAVY_LOCKUP_UNTOLD;
+	uint64_t ms, usual = defaults ? defaults->ms[DAVY_LOCKUP_GFX] : DAVY_LOCKUP_UNREPORTED;
 
 	ret_lockups->count = 0;
 	if (lockup_parse_ms(value, strcspn(value, "\n"), &ms)) {
 		davy_lockups_add(ret_lockups, "all", usual, DAVY_LOCKUP_DEFAULT);
 		return;
 	}
-	if (ms == DAVY_LOCKUP_UNTOLD)
+	if (ms == DAVY_LOCKUP_UNREPORTED)
 		ms = 0;
 	davy_lockups_add(ret_lockups, "all", ms,
 			 ms == usual ? DAVY_LOCKUP_DEFAULT : DAVY_LOCKUP_PARAMETER);
@@ -238,10 +239,10 @@ void davy_lockups_add(struct davy_lockups *l, const char *queue, uint64_t ms, ui
 	if (l->count == DAVY_LOCKUPS_MAX)
 		return;
 	davy_copy_name(new->queue, sizeof(new->queue), queue);
-	new->timeout_ns = ms == DAVY_LOCKUP_UNTOLD || ms > UINT64_MAX / DAVY_NS_PER_MS
+	new->timeout_ns = ms == DAVY_LOCKUP_UNREPORTED || ms > UINT64_MAX / DAVY_NS_PER_MS
 				  ? 0
 				  : ms *DAVY_NS_PER_MS;
-	new->origin = ms == DAVY_LOCKUP_UNTOLD ? DAVY_LOCKUP_UNKNOWN : origin;
+	new->origin = ms == DAVY_LOCKUP_UNREPORTED ? DAVY_LOCKUP_UNKNOWN : origin;
 	l->count++;
 }
 

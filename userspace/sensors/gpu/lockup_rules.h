@@ -30,7 +30,7 @@ enum davy_lockup_kind {
 	DAVY_LOCKUP_KINDS,
 };
 
-#define DAVY_LOCKUP_UNTOLD UINT64_MAX
+#define DAVY_LOCKUP_UNREPORTED UINT64_MAX
 
 /* Defaults in the description of lockup_timeout, in ms. */
 struct davy_lockup_defaults {

@@ -129,7 +129,7 @@ static size_t kmsg_pattern_convert(char what, const char *p, struct davy_kmsg_ma
 	case 'p':
 		used = kmsg_pattern_number32(p, &m->pid);
 		if (used && !m->pid)
-			m->comm[0] = 0; /* "process  pid 0 thread  pid 0": nobody */
+			m->comm[0] = 0; /* "process  pid 0 thread  pid 0": no process */
 		return used;
 	case 'c':
 		return kmsg_pattern_number32(p, &m->code);

@@ -20,7 +20,7 @@
 static bool container_path_absolute(uint32_t pid, const char *path, char *ret_path)
 {
 	char link[PATH_MAX], root[PATH_MAX], cwd[PATH_MAX];
-	const char *inside = cwd;
+	const char *container_path = cwd;
 	ssize_t n;
 
 	if (path[0] == '/')
@@ -37,8 +37,8 @@ static bool container_path_absolute(uint32_t pid, const char *path, char *ret_pa
 	cwd[n] = 0;
 	n = (ssize_t)strlen(root);
 	if (n > 1 && !strncmp(cwd, root, (size_t)n) && (!cwd[n] || cwd[n] == '/'))
-		inside += n;
-	return snprintf(ret_path, PATH_MAX, "%s/%s", inside, path) < PATH_MAX;
+		container_path += n;
+	return snprintf(ret_path, PATH_MAX, "%s/%s", container_path, path) < PATH_MAX;
 }
 
 static int container_path_open_name(int dir, const char *name, uint64_t flags, uint64_t resolve)
@@ -190,19 +190,19 @@ int davy_walk_in_root(uint32_t pid, int root, const char *path)
 
 int davy_open_in_root(uint32_t pid, const char *path)
 {
-	char root[PATH_MAX], inside[PATH_MAX];
+	char root[PATH_MAX], container_path[PATH_MAX];
 	DAVY_FD dir = -1;
 	int fd;
 
-	if (!container_path_absolute(pid, path, inside) ||
+	if (!container_path_absolute(pid, path, container_path) ||
 	    davy_root_path(root, sizeof(root), "/proc/%u/root", pid))
 		return -ENAMETOOLONG;
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
 	/* The process has opened the file, so its path is usually cached and nothing blocks. */
-	fd = container_path_open_name(dir, inside, 0, RESOLVE_IN_ROOT | RESOLVE_CACHED);
-	return fd == -EAGAIN ? davy_walk_in_root(pid, dir, inside) : fd;
+	fd = container_path_open_name(dir, container_path, 0, RESOLVE_IN_ROOT | RESOLVE_CACHED);
+	return fd == -EAGAIN ? davy_walk_in_root(pid, dir, container_path) : fd;
 }
 
 int davy_open_mapped(uint32_t pid, const char *path)

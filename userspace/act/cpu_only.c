@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "act/strict.h"
+#include "act/cpu_only.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "lib/file.h"
 
 /* Render nodes and cards, KFD, NVIDIA's nodes. /dev/dri/by-path has links to them. */
-static bool strict_is_gpu(const char *path)
+static bool cpu_only_is_gpu(const char *path)
 {
 	return !strncmp(path, "/dev/dri/", 9) || !strncmp(path, "/dev/kfd", 8) ||
 	       !strncmp(path, "/dev/nvidia", 11) || !strncmp(path, "/dev/dxg", 8);
@@ -33,7 +33,7 @@ static int keep_from_files(pid_t pid, char *ret_path, size_t size)
 		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 
 		target[n > 0 ? n : 0] = 0;
-		if (!strict_is_gpu(target))
+		if (!cpu_only_is_gpu(target))
 			continue;
 		snprintf(ret_path, size, "%s", target);
 		keeps = 0;
@@ -68,7 +68,7 @@ static int find_mapped(pid_t pid, bool (*wanted)(const char *path, const char *p
 static bool of_gpu(const char *path, const char *part)
 {
 	(void)part;
-	return strict_is_gpu(path);
+	return cpu_only_is_gpu(path);
 }
 
 static bool has_part(const char *path, const char *part)

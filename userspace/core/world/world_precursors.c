@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-static size_t world_signs_set_of(uint32_t key, size_t sets)
+static size_t world_precursors_set_of(uint32_t key, size_t sets)
 {
 	assert(sets && !(sets & (sets - 1)));
 	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
@@ -15,7 +15,8 @@ struct davy_tally *davy_world_tally(struct davy_world *w, enum davy_tally_kind k
 				    uint64_t window_ns)
 {
 	struct davy_tally *set =
-		w->signs.tallies[world_signs_set_of(pid * 16 + kind, DAVY_WORLD_TALLY_SETS)];
+		w->precursors
+			.tallies[world_precursors_set_of(pid * 16 + kind, DAVY_WORLD_TALLY_SETS)];
 	struct davy_tally *t = NULL, *victim = &set[0];
 
 	for (size_t i = 0; i < DAVY_WORLD_TALLY_WAYS && !t; i++) {
@@ -71,7 +72,7 @@ bool davy_world_reported(const struct davy_world *w, const char *device, enum da
 
 static struct davy_kfd_state *signs_kfd_set(struct davy_world *w, uint32_t pid)
 {
-	return w->signs.kfd[world_signs_set_of(pid, DAVY_WORLD_KFD_SETS)];
+	return w->precursors.kfd[world_precursors_set_of(pid, DAVY_WORLD_KFD_SETS)];
 }
 
 struct davy_kfd_state *davy_world_kfd_get(struct davy_world *w, const char *device, uint32_t pid,
@@ -112,7 +113,7 @@ uint32_t davy_world_kfd_only(const struct davy_world *w, const char *device)
 
 	for (size_t i = 0; i < (size_t)DAVY_WORLD_KFD_SETS * DAVY_WORLD_KFD_WAYS; i++) {
 		const struct davy_kfd_state *k =
-			&w->signs.kfd[i / DAVY_WORLD_KFD_WAYS][i % DAVY_WORLD_KFD_WAYS];
+			&w->precursors.kfd[i / DAVY_WORLD_KFD_WAYS][i % DAVY_WORLD_KFD_WAYS];
 
 		if (!k->used_ns || !k->queue_count || k->pid == only ||
 		    (device[0] && !davy_same_name(k->device, device)))
@@ -124,7 +125,7 @@ uint32_t davy_world_kfd_only(const struct davy_world *w, const char *device)
 	return only;
 }
 
-void davy_signs_apply_kfd_use(struct davy_world *w, const struct davy_event *ev)
+void davy_precursors_apply_kfd_use(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_kfd_use *in = &ev->kfd_use;
 	struct davy_kfd_state *k = davy_world_kfd_get(w, in->device, ev->pid, ev->at_ns);
@@ -132,7 +133,7 @@ void davy_signs_apply_kfd_use(struct davy_world *w, const struct davy_event *ev)
 	k->queue_count = in->gone ? 0 : in->queue_count;
 }
 
-void davy_signs_forget(struct davy_world *w, uint32_t pid)
+void davy_precursors_forget(struct davy_world *w, uint32_t pid)
 {
 	struct davy_kfd_state *set = signs_kfd_set(w, pid);
 

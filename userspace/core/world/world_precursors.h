@@ -3,8 +3,8 @@
  * Precursors that several sensors report: how often each occurred within a window, which source
  * reported a device recently, and what KFD does with a process's queues. Part of world.h.
  */
-#ifndef DAVY_WORLD_SIGNS_H
-#define DAVY_WORLD_SIGNS_H
+#ifndef DAVY_WORLD_PRECURSORS_H
+#define DAVY_WORLD_PRECURSORS_H
 
 #include "core/event/event.h"
 
@@ -82,7 +82,7 @@ struct davy_kfd_state { /* a process that uses KFD on a device */
 	uint32_t pid;
 };
 
-struct davy_signs {
+struct davy_precursors {
 	struct davy_tally tallies[DAVY_WORLD_TALLY_SETS][DAVY_WORLD_TALLY_WAYS];
 	struct davy_kfd_state kfd[DAVY_WORLD_KFD_SETS][DAVY_WORLD_KFD_WAYS];
 };
@@ -115,9 +115,9 @@ struct davy_kfd_state *davy_world_kfd(struct davy_world *w, uint32_t pid);
 uint32_t davy_world_kfd_only(const struct davy_world *w, const char *device);
 
 /* Applies the facts of an event; called by davy_world_apply(). */
-void davy_signs_apply_kfd_use(struct davy_world *w, const struct davy_event *ev);
+void davy_precursors_apply_kfd_use(struct davy_world *w, const struct davy_event *ev);
 
 /* Removes the data of a process that ended. */
-void davy_signs_forget(struct davy_world *w, uint32_t pid);
+void davy_precursors_forget(struct davy_world *w, uint32_t pid);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether a process uses only the CPU, judged by its open and mapped files. */
-#ifndef DAVY_STRICT_H
-#define DAVY_STRICT_H
+#ifndef DAVY_CPU_ONLY_H
+#define DAVY_CPU_ONLY_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -3,20 +3,20 @@
  * State machine of one freeze with a lease: freezing, held (with its duty cycle), thawing. Only
  * guard*.c include this. Never waits, never allocates; the caller passes the time (CLOCK_BOOTTIME).
  */
-#ifndef DAVY_GUARD_HOLD_H
-#define DAVY_GUARD_HOLD_H
+#ifndef DAVY_GUARD_FREEZE_H
+#define DAVY_GUARD_FREEZE_H
 
 #include "act/freeze.h"
 #include "act/guard_order.h"
 
-enum davy_hold_state {
-	DAVY_HOLD_FREE = 0,
-	DAVY_HOLD_FREEZING = 1, /* ordered, not yet verified */
-	DAVY_HOLD_HELD = 2,
-	DAVY_HOLD_THAWING = 3,
+enum davy_freeze_state {
+	DAVY_FREEZE_FREE = 0,
+	DAVY_FREEZE_FREEZING = 1, /* ordered, not yet verified */
+	DAVY_FREEZE_FROZEN = 2,
+	DAVY_FREEZE_THAWING = 3,
 };
 
-struct davy_hold {
+struct davy_freeze {
 	uint32_t state; /* enum davy_hold_state; written last on open, first on release */
 	uint32_t id;
 	uint32_t plan;
@@ -40,36 +40,38 @@ struct davy_hold {
 };
 
 /* The answer to send: HELD or an end; stage 0: none. */
-typedef struct davy_guard_answer davy_hold_news;
+typedef struct davy_guard_answer davy_freeze_news;
 
 /*
  * Opens the target of "order"; takes "dir_fd" in any case. On success the slot is FREEZING with its
  * times set; nothing is frozen yet.
  */
-int davy_hold_open(struct davy_hold *h, const struct davy_guard_order *order, int dir_fd,
-		   uint64_t now_ns);
+int davy_freeze_open(struct davy_freeze *h, const struct davy_guard_order *order, int dir_fd,
+		     uint64_t now_ns);
 
 /* Whether "order" with "dir_fd" has the same target. */
-bool davy_hold_same(const struct davy_hold *h, const struct davy_guard_order *order, int dir_fd);
+bool davy_freeze_same(const struct davy_freeze *h, const struct davy_guard_order *order,
+		      int dir_fd);
 
 /* Freezes for the first time. */
-void davy_hold_begin(struct davy_hold *h, uint64_t now_ns);
+void davy_freeze_begin(struct davy_freeze *h, uint64_t now_ns);
 
-int davy_hold_valid(const struct davy_guard_order *order);
+int davy_freeze_valid(const struct davy_guard_order *order);
 
 /* Sets a new (validated) lease, plan and duty; also while thawing. */
-void davy_hold_renew(struct davy_hold *h, const struct davy_guard_order *order, uint64_t now_ns);
+void davy_freeze_renew(struct davy_freeze *h, const struct davy_guard_order *order,
+		       uint64_t now_ns);
 
 /* Begins the thaw; davy_hold_step reports its result. */
-void davy_hold_end(struct davy_hold *h, int result, uint64_t now_ns);
+void davy_freeze_end(struct davy_freeze *h, int result, uint64_t now_ns);
 
 /* Does what is due. Frees the slot at the end. */
-davy_hold_news davy_hold_step(struct davy_hold *h, uint64_t now_ns);
+davy_freeze_news davy_freeze_step(struct davy_freeze *h, uint64_t now_ns);
 
 /* Deadline of the next call of davy_hold_step. */
-uint64_t davy_hold_due_ns(const struct davy_hold *h);
+uint64_t davy_freeze_due_ns(const struct davy_freeze *h);
 
 /* Thaws the target without verification. */
-void davy_hold_thaw(const struct davy_hold *h);
+void davy_freeze_thaw(const struct davy_freeze *h);
 
 #endif

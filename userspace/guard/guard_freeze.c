@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "guard/guard_hold.h"
+#include "guard/guard_freeze.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #define VERIFY_NS (500 * MS_NS)
 #define NEVER	  UINT64_MAX
 
-int davy_hold_valid(const struct davy_guard_order *o)
+int davy_freeze_valid(const struct davy_guard_order *o)
 {
 	uint64_t most = o->on_permille ? DAVY_GUARD_THROTTLE_MAX_NS : DAVY_GUARD_PAUSE_MAX_NS;
 
@@ -24,7 +24,7 @@ int davy_hold_valid(const struct davy_guard_order *o)
 	return 0;
 }
 
-static int guard_hold_open_cgroup(struct davy_hold *h, int dir_fd)
+static int guard_freeze_open_cgroup(struct davy_freeze *h, int dir_fd)
 {
 	struct davy_cgroup_events events;
 	struct stat directory;
@@ -49,7 +49,7 @@ static int guard_hold_open_cgroup(struct davy_hold *h, int dir_fd)
 	return err;
 }
 
-static int open_tree(struct davy_hold *h, const struct davy_guard_order *o)
+static int open_tree(struct davy_freeze *h, const struct davy_guard_order *o)
 {
 	int err = davy_tree_open(&h->tree, o->pid, o->start_ticks);
 
@@ -58,9 +58,9 @@ static int open_tree(struct davy_hold *h, const struct davy_guard_order *o)
 	return err > 0 ? -EALREADY : err;
 }
 
-static void guard_hold_free_slot(struct davy_hold *h)
+static void guard_freeze_free_slot(struct davy_freeze *h)
 {
-	__atomic_store_n(&h->state, DAVY_HOLD_FREE, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&h->state, DAVY_FREEZE_FREE, __ATOMIC_SEQ_CST);
 	if (h->freezer_fd >= 0)
 		close(h->freezer_fd);
 	if (h->events_fd >= 0)
@@ -69,7 +69,7 @@ static void guard_hold_free_slot(struct davy_hold *h)
 	davy_tree_close(&h->tree);
 }
 
-static void take_terms(struct davy_hold *h, const struct davy_guard_order *o, uint64_t now_ns)
+static void take_terms(struct davy_freeze *h, const struct davy_guard_order *o, uint64_t now_ns)
 {
 	h->plan = o->plan;
 	h->on_permille = o->on_permille;
@@ -77,7 +77,7 @@ static void take_terms(struct davy_hold *h, const struct davy_guard_order *o, ui
 	h->lease_ns = now_ns + o->lease_ns;
 }
 
-static void look_from(struct davy_hold *h, uint64_t now_ns)
+static void look_from(struct davy_freeze *h, uint64_t now_ns)
 {
 	h->look_ns = now_ns;
 	h->pause_ns = LOOK_NS;
@@ -85,14 +85,14 @@ static void look_from(struct davy_hold *h, uint64_t now_ns)
 }
 
 /* cgroup.events notifies at most every 10 ms (kernel/cgroup/cgroup.c): poll it as well. */
-static void guard_hold_look_again(struct davy_hold *h, uint64_t now_ns)
+static void guard_freeze_look_again(struct davy_freeze *h, uint64_t now_ns)
 {
 	h->look_ns = now_ns + h->pause_ns;
 	h->pause_ns = 2 * h->pause_ns < LOOK_MOST ? 2 * h->pause_ns : LOOK_MOST;
 }
 
-int davy_hold_open(struct davy_hold *h, const struct davy_guard_order *order, int dir_fd,
-		   uint64_t now_ns)
+int davy_freeze_open(struct davy_freeze *h, const struct davy_guard_order *order, int dir_fd,
+		     uint64_t now_ns)
 {
 	int err;
 
@@ -101,22 +101,22 @@ int davy_hold_open(struct davy_hold *h, const struct davy_guard_order *order, in
 	h->id = order->id;
 	h->failed = true;
 	h->edge_ns = h->look_ns = NEVER;
-	err = davy_hold_valid(order);
+	err = davy_freeze_valid(order);
 	if (!err)
-		err = dir_fd >= 0 ? guard_hold_open_cgroup(h, dir_fd) : open_tree(h, order);
+		err = dir_fd >= 0 ? guard_freeze_open_cgroup(h, dir_fd) : open_tree(h, order);
 	if (dir_fd >= 0)
 		close(dir_fd);
 	if (err) {
-		guard_hold_free_slot(h);
+		guard_freeze_free_slot(h);
 		return err;
 	}
 	take_terms(h, order, now_ns);
 	look_from(h, now_ns);
-	__atomic_store_n(&h->state, DAVY_HOLD_FREEZING, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&h->state, DAVY_FREEZE_FREEZING, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
-bool davy_hold_same(const struct davy_hold *h, const struct davy_guard_order *order, int dir_fd)
+bool davy_freeze_same(const struct davy_freeze *h, const struct davy_guard_order *order, int dir_fd)
 {
 	struct stat theirs;
 
@@ -126,7 +126,7 @@ bool davy_hold_same(const struct davy_hold *h, const struct davy_guard_order *or
 	return !fstat(dir_fd, &theirs) && h->dev == theirs.st_dev && h->inode == theirs.st_ino;
 }
 
-void davy_hold_thaw(const struct davy_hold *h)
+void davy_freeze_thaw(const struct davy_freeze *h)
 {
 	if (h->freezer_fd >= 0)
 		davy_freezer_write(h->freezer_fd, false);
@@ -134,7 +134,7 @@ void davy_hold_thaw(const struct davy_hold *h)
 		davy_tree_continue(&h->tree);
 }
 
-static int guard_hold_freeze(struct davy_hold *h, uint64_t now_ns)
+static int guard_freeze_freeze(struct davy_freeze *h, uint64_t now_ns)
 {
 	int err;
 
@@ -145,47 +145,47 @@ static int guard_hold_freeze(struct davy_hold *h, uint64_t now_ns)
 	return err == -ENOENT ? -ENODEV : err;
 }
 
-static void guard_hold_thaw(struct davy_hold *h, uint64_t now_ns)
+static void guard_freeze_thaw(struct davy_freeze *h, uint64_t now_ns)
 {
 	if (h->frozen && now_ns > h->since_ns)
 		h->frozen_ns += now_ns - h->since_ns;
 	h->frozen = false;
-	davy_hold_thaw(h);
+	davy_freeze_thaw(h);
 }
 
-void davy_hold_end(struct davy_hold *h, int result, uint64_t now_ns)
+void davy_freeze_end(struct davy_freeze *h, int result, uint64_t now_ns)
 {
-	if (h->state == DAVY_HOLD_THAWING)
+	if (h->state == DAVY_FREEZE_THAWING)
 		return;
 	h->result = result;
-	guard_hold_thaw(h, now_ns);
-	h->state = DAVY_HOLD_THAWING;
+	guard_freeze_thaw(h, now_ns);
+	h->state = DAVY_FREEZE_THAWING;
 	h->edge_ns = NEVER;
 	look_from(h, now_ns);
 }
 
-void davy_hold_begin(struct davy_hold *h, uint64_t now_ns)
+void davy_freeze_begin(struct davy_freeze *h, uint64_t now_ns)
 {
-	int err = guard_hold_freeze(h, now_ns);
+	int err = guard_freeze_freeze(h, now_ns);
 
 	if (err)
-		davy_hold_end(h, err, now_ns);
+		davy_freeze_end(h, err, now_ns);
 }
 
-void davy_hold_renew(struct davy_hold *h, const struct davy_guard_order *order, uint64_t now_ns)
+void davy_freeze_renew(struct davy_freeze *h, const struct davy_guard_order *order, uint64_t now_ns)
 {
 	take_terms(h, order, now_ns);
 	h->result = 0;
 	h->failed = true; /* until it is seen frozen and HELD is reported again */
-	h->state = DAVY_HOLD_FREEZING;
+	h->state = DAVY_FREEZE_FREEZING;
 	look_from(h, now_ns);
 	h->edge_ns = NEVER;
 	if (!h->frozen)
-		davy_hold_begin(h, now_ns);
+		davy_freeze_begin(h, now_ns);
 }
 
 /* 1: in state "frozen", 0: not yet; -ESRCH: no process left, -ENODEV: cgroup removed, -EMFILE... */
-static int guard_hold_seen(struct davy_hold *h, bool frozen)
+static int guard_freeze_seen(struct davy_freeze *h, bool frozen)
 {
 	struct davy_cgroup_events events;
 	int err;
@@ -204,72 +204,72 @@ static int guard_hold_seen(struct davy_hold *h, bool frozen)
 	return events.frozen == frozen;
 }
 
-static davy_hold_news guard_hold_tell(const struct davy_hold *h, enum davy_guard_stage stage,
-				      int result, uint64_t now_ns)
+static davy_freeze_news guard_freeze_tell(const struct davy_freeze *h, enum davy_guard_stage stage,
+					  int result, uint64_t now_ns)
 {
-	return (davy_hold_news){ .stage = stage,
-				 .id = h->id,
-				 .plan = h->plan,
-				 .result = result,
-				 .at_ns = now_ns,
-				 .frozen_ns = h->frozen_ns };
+	return (davy_freeze_news){ .stage = stage,
+				   .id = h->id,
+				   .plan = h->plan,
+				   .result = result,
+				   .at_ns = now_ns,
+				   .frozen_ns = h->frozen_ns };
 }
 
-static davy_hold_news step_freezing(struct davy_hold *h, uint64_t now_ns)
+static davy_freeze_news step_freezing(struct davy_freeze *h, uint64_t now_ns)
 {
-	int is = guard_hold_seen(h, true);
+	int is = guard_freeze_seen(h, true);
 
 	if (is < 0) {
-		davy_hold_end(h, is, now_ns);
+		davy_freeze_end(h, is, now_ns);
 	} else if (is) {
-		h->state = DAVY_HOLD_HELD;
+		h->state = DAVY_FREEZE_FROZEN;
 		h->failed = false;
 		h->look_ns = NEVER;
 		h->edge_ns = h->on_permille
 				     ? h->since_ns + h->period_ns / 1000 * (1000 - h->on_permille)
 				     : NEVER;
-		return guard_hold_tell(h, DAVY_GUARD_HELD, 0, now_ns);
+		return guard_freeze_tell(h, DAVY_GUARD_HELD, 0, now_ns);
 	} else if (now_ns >= h->verify_ns || now_ns >= h->lease_ns) {
-		davy_hold_end(h, -ETIMEDOUT, now_ns);
+		davy_freeze_end(h, -ETIMEDOUT, now_ns);
 	} else {
-		guard_hold_look_again(h, now_ns);
+		guard_freeze_look_again(h, now_ns);
 	}
-	return (davy_hold_news){ 0 };
+	return (davy_freeze_news){ 0 };
 }
 
-static davy_hold_news step_thawing(struct davy_hold *h, uint64_t now_ns)
+static davy_freeze_news step_thawing(struct davy_freeze *h, uint64_t now_ns)
 {
-	int is = guard_hold_seen(h, false);
-	davy_hold_news news;
+	int is = guard_freeze_seen(h, false);
+	davy_freeze_news news;
 
 	if (is < 0 && is != -ESRCH && is != -ENODEV)
 		is = 0; /* unreadable: repeat the thaw until the time limit */
 	if (!is && now_ns < h->verify_ns) {
-		davy_hold_thaw(h); /* repeat: a pending stop may have come after the first one */
-		guard_hold_look_again(h, now_ns);
-		return (davy_hold_news){ 0 };
+		davy_freeze_thaw(h); /* repeat: a pending stop may have come after the first one */
+		guard_freeze_look_again(h, now_ns);
+		return (davy_freeze_news){ 0 };
 	}
 	if (is < 0 && !h->failed && (!h->result || h->result == -ETIME))
 		h->result = is;
 	if (!is)
 		h->result = -EBUSY;
-	news = guard_hold_tell(h, h->failed ? DAVY_GUARD_FAILED : DAVY_GUARD_RELEASED, h->result,
-			       now_ns);
-	guard_hold_free_slot(h);
+	news = guard_freeze_tell(h, h->failed ? DAVY_GUARD_FAILED : DAVY_GUARD_RELEASED, h->result,
+				 now_ns);
+	guard_freeze_free_slot(h);
 	return news;
 }
 
 /* Edge times are computed from each other, not from the time of service: no drift. */
-static int guard_hold_turn(struct davy_hold *h, uint64_t now_ns)
+static int guard_freeze_turn(struct davy_freeze *h, uint64_t now_ns)
 {
 	uint64_t on_ns = h->period_ns / 1000 * h->on_permille, length_ns;
 	int err = 0;
 
 	if (h->frozen) {
-		guard_hold_thaw(h, now_ns);
+		guard_freeze_thaw(h, now_ns);
 		length_ns = on_ns;
 	} else {
-		err = guard_hold_freeze(h, now_ns);
+		err = guard_freeze_freeze(h, now_ns);
 		length_ns = h->period_ns - on_ns;
 	}
 	h->edge_ns += length_ns;
@@ -279,7 +279,7 @@ static int guard_hold_turn(struct davy_hold *h, uint64_t now_ns)
 }
 
 /* 0: the freeze is still ours. */
-static int guard_hold_stands(struct davy_hold *h)
+static int guard_freeze_stands(struct davy_freeze *h)
 {
 	struct davy_cgroup_events events;
 	int err;
@@ -296,36 +296,36 @@ static int guard_hold_stands(struct davy_hold *h)
 	return h->frozen && !davy_freezer_wants_frozen(h->freezer_fd) ? -ECANCELED : 0;
 }
 
-static void step_held(struct davy_hold *h, uint64_t now_ns)
+static void step_held(struct davy_freeze *h, uint64_t now_ns)
 {
-	int err = guard_hold_stands(h);
+	int err = guard_freeze_stands(h);
 
 	if (!err && now_ns >= h->lease_ns)
 		err = -ETIME;
 	if (!err && now_ns >= h->edge_ns)
-		err = guard_hold_turn(h, now_ns);
+		err = guard_freeze_turn(h, now_ns);
 	if (err)
-		davy_hold_end(h, err, now_ns);
+		davy_freeze_end(h, err, now_ns);
 }
 
-davy_hold_news davy_hold_step(struct davy_hold *h, uint64_t now_ns)
+davy_freeze_news davy_freeze_step(struct davy_freeze *h, uint64_t now_ns)
 {
-	if (h->state == DAVY_HOLD_HELD)
+	if (h->state == DAVY_FREEZE_FROZEN)
 		step_held(h, now_ns);
-	if (h->state == DAVY_HOLD_FREEZING)
+	if (h->state == DAVY_FREEZE_FREEZING)
 		return step_freezing(h, now_ns);
-	if (h->state == DAVY_HOLD_THAWING)
+	if (h->state == DAVY_FREEZE_THAWING)
 		return step_thawing(h, now_ns);
-	return (davy_hold_news){ 0 };
+	return (davy_freeze_news){ 0 };
 }
 
-uint64_t davy_hold_due_ns(const struct davy_hold *h)
+uint64_t davy_freeze_due_ns(const struct davy_freeze *h)
 {
 	uint64_t due_ns = h->lease_ns;
 
-	if (h->state == DAVY_HOLD_FREE)
+	if (h->state == DAVY_FREEZE_FREE)
 		return NEVER;
-	if (h->state == DAVY_HOLD_THAWING)
+	if (h->state == DAVY_FREEZE_THAWING)
 		return h->look_ns;
 	due_ns = h->edge_ns < due_ns ? h->edge_ns : due_ns;
 	return h->look_ns < due_ns ? h->look_ns : due_ns;

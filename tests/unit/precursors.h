@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests: one occurrence as reported by several sensors. */
-#ifndef DAVY_TESTS_SIGNS_H
-#define DAVY_TESTS_SIGNS_H
+#ifndef DAVY_TESTS_PRECURSORS_H
+#define DAVY_TESTS_PRECURSORS_H
 
 #include "record.h"
 
