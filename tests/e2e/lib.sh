@@ -72,8 +72,10 @@ start_agent() {
 	"$program" run --json --socket "$work/sock" --state "$work/state" --config "$work/config" \
 		--record "$work/trace" "$@" >"$work/agent.out" 2>"$work/agent.err" &
 	agent=$!
-	until_true 20 test -S "$work/sock"
+	# Not the socket or the output of an agent that was killed before.
+	until_true 20 agent_answers
 }
+agent_answers() { "$STAGE/usr/sbin/davylamp" status --socket "$work/sock" >/dev/null 2>&1; }
 
 stop_agent() {
 	[[ ! $agent ]] || end "$agent"

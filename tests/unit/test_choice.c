@@ -220,9 +220,10 @@ static void a_breaker_selects_the_next_backend_and_only_warns_if_forced(void **s
 	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
 	q.subject.available = 0;
 	davy_choose(&q, &choice);
-	assert_non_null(strstr(text_of(DAVY_STEP_BREAKER, DAVY_MARK_NO),
-			       "vulkan on 0000:00:02.0 is open-circuit for model 'qwen3.gguf' for "
-			       "another 60 s: it died"));
+	assert_non_null(
+		strstr(text_of(DAVY_STEP_BREAKER, DAVY_MARK_NO),
+		       "the breaker of vulkan on 0000:00:02.0 for model 'qwen3.gguf' is open for "
+		       "another 60 s: it died"));
 	q.want = DAVY_WANT_BACKEND;
 	q.wanted = DAVY_BACKEND_VULKAN;
 	davy_choose(&q, &choice);

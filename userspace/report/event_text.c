@@ -21,11 +21,11 @@ static bool sensor_text(const struct davy_ev_sensor *s, char *buf, size_t size)
 		snprintf(buf, size, "sensor   %s is off: %s", s->name, reason);
 	else if (s->gap_ns)
 		snprintf(buf, size,
-			 "sensor   %s is live again (%" PRIu64 " programs), gap %" PRIu64 " ms",
-			 s->name, s->count, s->gap_ns / DAVY_NS_PER_MS);
+			 "sensor   %s is live again (%" PRIu64 " program%s), gap %" PRIu64 " ms",
+			 s->name, s->count, s->count == 1 ? "" : "s", s->gap_ns / DAVY_NS_PER_MS);
 	else
-		snprintf(buf, size, "sensor   %s is live (%" PRIu64 " programs)%s%s", s->name,
-			 s->count, reason[0] ? "; " : "", reason);
+		snprintf(buf, size, "sensor   %s is live (%" PRIu64 " program%s)%s%s", s->name,
+			 s->count, s->count == 1 ? "" : "s", reason[0] ? ": " : "", reason);
 	return true;
 }
 

@@ -344,8 +344,9 @@ static void bpf_object_is_loaded(struct davy_bpf_object *o)
 	o->state.count = count_wanted(o);
 	o->state.state = DAVY_SENSOR_LIVE;
 	if (refused[0])
-		snprintf(o->state.reason, sizeof(o->state.reason), "%zu of %zu programs; else: %s",
-			 count_wanted(o), count_all(o), refused);
+		snprintf(o->state.reason, sizeof(o->state.reason),
+			 "%zu of %zu programs are attached; for the others: %s", count_wanted(o),
+			 count_all(o), refused);
 	else
 		o->state.reason[0] = 0;
 }
