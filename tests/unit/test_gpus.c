@@ -165,6 +165,7 @@ static void a_gpu_without_drm_is_listed(void **state)
 	put_pci("0000:00:01.0", "0x018000\n", "0x1af4\n", "virtio-pci");
 	put_pci("0000:00:06.0", "0x030200\n", "0x10de\n", "nvidia");
 	put_pci("0000:00:07.0", "0x030200\n", "0x10de\n", "vfio-pci");
+	put_pci("0000:00:09.0", "0x030200\n", "0x10de\n", "nvgrace-gpu-vfio-pci");
 	put_pci("0000:00:08.0", "0x030000\n", "0x1002\n", "");
 	put_pci("0000:00:0b.0", "0x120000\n", "0x8086\n", "intel_vpu");
 	put_pci("0000:00:1f.3", "0x040300\n", "0x8086\n", "snd_hda_intel");

@@ -65,8 +65,8 @@ void davy_release_units(const char *state_dir, struct davy_undone *undone)
 	int err = davy_adopted_load(state_dir, &list);
 
 	if (err) {
-		davy_log("'%s/%s': %s; capped services cannot be restored", state_dir,
-			 DAVY_DB_NAME, davy_db_why(err));
+		davy_log("'%s/%s': %s; capped services cannot be restored", state_dir, DAVY_DB_NAME,
+			 davy_db_why(err));
 		undone->failed++;
 		return;
 	}

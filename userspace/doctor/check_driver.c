@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "doctor/checks.h"
+#include "sensors/gpu/gpus.h"
 
 DAVY_CHECK(gpus)
 {
@@ -36,9 +37,10 @@ DAVY_CHECK(driver)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++) {
 		const struct davy_doctor_gpu *g = &facts->gpu[i];
-		bool vfio = !strncmp(g->driver, "vfio", 4) || !strcmp(g->driver, "pci-stub");
+		bool for_guest = davy_gpu_for_guest(g->driver);
 		struct davy_finding *f = davy_finding_add(
-			findings, check, g->driver[0] && !vfio ? DAVY_FOUND_OK : DAVY_FOUND_FAILURE,
+			findings, check,
+			g->driver[0] && !for_guest ? DAVY_FOUND_OK : DAVY_FOUND_FAILURE,
 			davy_doctor_backends_of(g->subject.vendor), g->device);
 
 		if (f->verdict == DAVY_FOUND_OK) {
@@ -47,7 +49,7 @@ DAVY_CHECK(driver)
 					      g->version[0] ? "" : facts->kernel);
 			continue;
 		}
-		if (vfio)
+		if (for_guest)
 			davy_finding_evidence(f, "'%s' reserves it for a virtual machine",
 					      g->driver);
 		else

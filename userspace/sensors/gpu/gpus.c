@@ -119,11 +119,10 @@ bool davy_gpu_on_bus(const char *address, struct davy_gpu *ret_gpu)
 	return true;
 }
 
-/* Drivers that keep a device for a guest. */
-static bool is_placeholder(const char *driver)
+/* The variant drivers of VFIO are named vfio-pci, nvgrace-gpu-vfio-pci, xe-vfio-pci ... */
+bool davy_gpu_for_guest(const char *driver)
 {
-	return !strcmp(driver, "vfio-pci") || !strcmp(driver, "pci-stub") ||
-	       !strcmp(driver, "pciback");
+	return strstr(driver, "vfio") || !strcmp(driver, "pci-stub") || !strcmp(driver, "pciback");
 }
 
 static size_t list_drm(struct davy_gpu *list, size_t max)
@@ -160,7 +159,7 @@ static size_t list_bus(struct davy_gpu *list, size_t count, size_t max)
 	while (dir && count < max && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.' && !gpus_find(list, count, entry->d_name) &&
 		    davy_gpu_on_bus(entry->d_name, &list[count]) && list[count].driver[0] &&
-		    !is_placeholder(list[count].driver))
+		    !davy_gpu_for_guest(list[count].driver))
 			count++;
 	if (dir)
 		closedir(dir);

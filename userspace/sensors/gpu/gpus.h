@@ -26,6 +26,9 @@ size_t davy_gpus_list(struct davy_gpu *list, size_t max);
  */
 bool davy_gpu_on_bus(const char *address, struct davy_gpu *ret_gpu);
 
+/* Whether this driver keeps a device for a guest. */
+bool davy_gpu_for_guest(const char *driver);
+
 /* The path of "rest" in the device's directory of sysfs; -ENAMETOOLONG. */
 int davy_gpu_path(const struct davy_gpu *gpu, const char *rest, char *path, size_t size);
 
