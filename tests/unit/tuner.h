@@ -57,10 +57,10 @@ static inline void pin_all_but(uint32_t which)
 static inline void ask(void)
 {
 	struct davy_tuner_setting again;
-	struct davy_tuner_reason reason;
+	struct davy_tuner_reason again_reason;
 
 	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
-	davy_tuner_next(&tuner, now, &bounds, &again, &reason);
+	davy_tuner_next(&tuner, now, &bounds, &again, &again_reason);
 	assert_memory_equal(&setting, &again, sizeof(setting));
 	assert_true(davy_tuner_valid(&tuner));
 }

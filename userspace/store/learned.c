@@ -33,7 +33,7 @@ static const struct davy_setting settings[] = {
 	{ "openings", DAVY_SETTING_AT(struct davy_learned_entry, open_count), UINT16_MAX, NULL },
 	{ "since", DAVY_SETTING_AT(struct davy_learned_entry, since_s), INT64_MAX, NULL },
 	{ "until", DAVY_SETTING_AT(struct davy_learned_entry, until_s), INT64_MAX, NULL },
-	{ AT(reason), 0, NULL },
+	{ "because", DAVY_SETTING_AT(struct davy_learned_entry, reason), 0, NULL },
 	{ 0 },
 };
 

@@ -24,7 +24,7 @@ struct davy_dmem {
 	uint64_t looked_ns;
 	uint32_t round;
 	struct davy_dmem_reported
-		*reported; /* an array of DAVY_DMEM_TOLD; NULL until one is reported */
+		*reported; /* an array of DAVY_DMEM_REPORTED; NULL until one is reported */
 };
 
 void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns);

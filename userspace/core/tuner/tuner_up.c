@@ -176,7 +176,7 @@ static void tuner_up_wait_until(struct davy_turn *u, uint64_t until_s)
 void davy_tuner_up(struct davy_turn *u)
 {
 	struct davy_tuner *t = u->t;
-	struct davy_tuner_climb source_order_of_program;
+	struct davy_tuner_climb climb;
 	uint8_t backend;
 
 	u->reason->why = DAVY_TUNER_KEEPS;
@@ -199,10 +199,9 @@ void davy_tuner_up(struct davy_turn *u)
 		tuner_up_try_backend(u, backend);
 		return;
 	}
-	source_order_of_program = tuner_up_best_climb(u);
-	if (source_order_of_program.to && u->now_s >= source_order_of_program.until_s)
-		tuner_up_try_size(u, &source_order_of_program);
+	climb = tuner_up_best_climb(u);
+	if (climb.to && u->now_s >= climb.until_s)
+		tuner_up_try_size(u, &climb);
 	else
-		tuner_up_wait_until(u, source_order_of_program.to ? source_order_of_program.until_s
-								  : tuner_up_earliest(u));
+		tuner_up_wait_until(u, climb.to ? climb.until_s : tuner_up_earliest(u));
 }

@@ -128,7 +128,7 @@ struct davy_workload {
 	uint32_t effect_count;
 	struct davy_start_settings settings; /* settings in force; 0: as in its command line */
 	struct davy_start_settings act_settings;
-	struct davy_tuner_reason act_tuning;	   /* AS_TOLD: not from the tuner */
+	struct davy_tuner_reason act_tuning;	   /* AS_CONFIGURED: not from the tuner */
 	struct davy_start_settings retry_settings; /* settings of a shrink to retry */
 	struct davy_tuner_reason retry_tuning;
 	char act_device[DAVY_DEVICE_LEN]; /* device before the action */

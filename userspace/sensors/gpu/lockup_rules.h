@@ -73,7 +73,7 @@ uint64_t davy_lockup_i915_ms(uint64_t heartbeat_ms, uint64_t preempt_ms, uint64_
  */
 void davy_lockup_queue_of(const char *driver, const char *ring, char *ret_queue, size_t size);
 
-/* Adds an entry if there is room. ms: DAVY_LOCKUP_UNTOLD if unknown. */
+/* Adds an entry if there is room. ms: DAVY_LOCKUP_UNREPORTED if unknown. */
 void davy_lockups_add(struct davy_lockups *l, const char *queue, uint64_t ms, uint32_t origin);
 struct davy_lockup *davy_lockups_find(struct davy_lockups *l, const char *queue);
 
