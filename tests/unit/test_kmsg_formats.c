@@ -331,7 +331,7 @@ static void each_format_of_a_driver_is_known_or_chatter(void **state)
 	}
 }
 
-/* Numbers of nverror.h of 580.142 whose meaning decides what is done. */
+/* Numbers of nverror.h of 580.142 and 595.45.04 whose meaning decides what is done. */
 static void numbers_of_the_catalogue_have_their_meaning(void **state)
 {
 	static const struct {
@@ -340,14 +340,25 @@ static void numbers_of_the_catalogue_have_their_meaning(void **state)
 	} known[] = {
 		{ 8, 8, DAVY_PART_FAILURE, DAVY_CLASS_HANG },
 		{ 13, 13, DAVY_PART_PRECURSOR, DAVY_CLASS_PAGE_FAULT },
+		{ 16, 16, DAVY_PART_LOOKALIKE, DAVY_CLASS_NONE },
+		{ 19, 19, DAVY_PART_LOOKALIKE, DAVY_CLASS_NONE },
 		{ 31, 31, DAVY_PART_FAILURE, DAVY_CLASS_PAGE_FAULT },
+		{ 39, 41, DAVY_PART_PRECURSOR, DAVY_CLASS_PAGE_FAULT },
 		{ 43, 43, DAVY_PART_AFTERMATH, DAVY_CLASS_RING_TIMEOUT },
 		{ 45, 45, DAVY_PART_AFTERMATH, DAVY_CLASS_RING_TIMEOUT },
+		{ 70, 72, DAVY_PART_PRECURSOR, DAVY_CLASS_PAGE_FAULT },
+		{ 75, 77, DAVY_PART_PRECURSOR, DAVY_CLASS_PAGE_FAULT },
 		{ 79, 79, DAVY_PART_FAILURE, DAVY_CLASS_DEVICE_LOST },
+		{ 85, 85, DAVY_PART_PRECURSOR, DAVY_CLASS_PAGE_FAULT },
+		{ 87, 87, DAVY_PART_LOOKALIKE, DAVY_CLASS_NONE },
+		{ 110, 110, DAVY_PART_FAILURE, DAVY_CLASS_DEVICE_LOST },
 		{ 119, 120, DAVY_PART_FAILURE, DAVY_CLASS_HANG },
+		{ 126, 135, DAVY_PART_PRECURSOR, DAVY_CLASS_PAGE_FAULT },
 		{ 140, 140, DAVY_PART_FAILURE, DAVY_CLASS_GPU_RESET },
 		{ 144, 150, DAVY_PART_PRECURSOR, DAVY_CLASS_GPU_RESET },
 		{ 154, 154, DAVY_PART_AFTERMATH, DAVY_CLASS_GPU_RESET },
+		{ 156, 157, DAVY_PART_PRECURSOR, DAVY_CLASS_GPU_RESET },
+		{ 162, 163, DAVY_PART_LOOKALIKE, DAVY_CLASS_NONE },
 		{ 171, 173, DAVY_PART_FAILURE, DAVY_CLASS_GPU_RESET },
 	};
 
