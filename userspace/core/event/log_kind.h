@@ -141,6 +141,7 @@ enum davy_log_kind {
 	DAVY_LOG_OVERSUBSCRIBED = 75,
 	DAVY_LOG_WORKER_HOGGED = 76,
 	DAVY_LOG_RESTORE_WORKER_STACK = 77,
+	DAVY_LOG_KFD_EXCEPTION = 78, /* KFD ends a process whose fault nobody handled */
 	DAVY_LOG_TTM_NO_MEMORY = 80,
 	DAVY_LOG_I915_HANG = 90,
 	DAVY_LOG_I915_CONTEXT_RESET = 91,
@@ -149,6 +150,7 @@ enum davy_log_kind {
 	DAVY_LOG_I915_GT_RESET = 94,
 	DAVY_LOG_I915_RESET_FAILED = 95,
 	DAVY_LOG_I915_PURGED = 96,
+	DAVY_LOG_I915_NO_REPLY = 97, /* of the GPU or of its firmware */
 	DAVY_LOG_XE_JOB_TIMEOUT = 100,
 	DAVY_LOG_XE_ENGINE_RESET = 101, /* its block: the job that timed out */
 	DAVY_LOG_XE_GT_RESET = 102,
@@ -209,7 +211,7 @@ struct davy_log_meaning {
 const struct davy_log_meaning *davy_log_meaning(uint32_t kind);
 
 /*
- * What an Xid of NVIDIA's driver says by its number alone (nverror.h of the open module 580.142,
+ * What an Xid of NVIDIA's driver says by its number alone (nverror.h of the open module 595.45.04,
  * NVIDIA's catalogue of Xid errors). Never NULL. Its name is "Xid 31, MMU fault", or NULL.
  */
 const struct davy_log_meaning *davy_xid_meaning(uint32_t xid);

@@ -470,15 +470,16 @@ void davy_log_blocks_init(struct davy_log_blocks *b,
 }
 
 /*
- * IOMMU messages concern any device. "callbacks suppressed" names none: it is printed with the
- * first fault after the five seconds of a rate limit (lib/ratelimit.c), for a device that faulted
- * before. A saved log with only that line was probably saved because of a GPU.
+ * Messages of an IOMMU and of a PCIe port concern any device. "callbacks suppressed" names none:
+ * it is printed with the first fault after the five seconds of a rate limit (lib/ratelimit.c), for
+ * a device that faulted before. A saved log with only that line was probably saved because of a
+ * GPU.
  */
 static bool kmsg_block_of_gpu(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
 			      struct davy_kmsg_match *match)
 {
 	if (match->device[0])
-		return line->driver != DAVY_KMSG_ANYBODY || kmsg_block_slot_of(b, match->device, 0);
+		return line->driver > DAVY_KMSG_OTHER || kmsg_block_slot_of(b, match->device, 0);
 	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
 		struct davy_log_slot *slot = &b->slots[i];
 
@@ -518,7 +519,9 @@ void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line
 	}
 	if (kmsg_block_take_detail(b, line, &match))
 		return;
-	if (match.kind == DAVY_LOG_IOMMU_FAULT && !kmsg_block_of_gpu(b, line, &match))
+	if ((match.kind == DAVY_LOG_IOMMU_FAULT ||
+	     (match.kind == DAVY_LOG_AER && line->driver == DAVY_KMSG_OTHER)) &&
+	    !kmsg_block_of_gpu(b, line, &match))
 		return;
 	if (match.kind >= DAVY_LOG_OOM_KILL && match.kind != DAVY_LOG_IOMMU_FAULT)
 		davy_log_host_take(b, line, &match);

@@ -32,6 +32,7 @@ static const struct davy_kmsg_row rows[] = {
 	{ "Workqueue: %w %w", DAVY_LOG_TRACE },
 	{ "{watchdog: |}BUG: soft lockup", DAVY_LOG_LOCKUP },
 	{ "{NMI watchdog|watchdog}: Watchdog detected hard LOCKUP", DAVY_LOG_LOCKUP },
+	{ "{NMI watchdog|watchdog}: CPU%d: Watchdog detected hard LOCKUP", DAVY_LOG_LOCKUP },
 	{ "Kernel panic - not syncing", DAVY_LOG_PANIC },
 	{ "BUG: unable to handle", DAVY_LOG_OOPS },
 	{ "BUG: kernel NULL pointer dereference", DAVY_LOG_OOPS },
@@ -50,12 +51,20 @@ static const struct davy_kmsg_row rows[] = {
 	{ "iommu %w AMD-Vi: Event logged [IO_PAGE_FAULT device=%b*address=%a",
 	  DAVY_LOG_IOMMU_FAULT },
 	{ "{AMD-Vi: |}Completion-Wait loop timed out", DAVY_LOG_IOMMU_STUCK },
+	{ "AMD-Vi: IOMMU %w Completion-Wait loop timed out", DAVY_LOG_IOMMU_STUCK },
+	{ "AMD-Vi: Command buffer timeout", DAVY_LOG_IOMMU_STUCK },
+	{ "DMAR: [DMA *] Request device [%b] fault addr %a", DAVY_LOG_IOMMU_FAULT },
+	{ "DMAR: VT-d detected Invalidation {Queue|Time-out|Completion} Error",
+	  DAVY_LOG_IOMMU_STUCK },
 	{ "{amd_iommu_report_page_fault|amd_iommu_int_thread}: %d callbacks suppressed",
 	  DAVY_LOG_IOMMU_FAULT },
 	{ "PME: Spurious native interrupt", DAVY_LOG_PME_SPURIOUS },
-	{ "AER: {Uncorrected|Uncorrectable|Multiple Uncorrect}", DAVY_LOG_AER },
+	{ "AER: {Multiple |}Uncorrect*message received from %b", DAVY_LOG_AER },
+	{ "AER: {Multiple |}Uncorrect", DAVY_LOG_AER },
+	{ "AER: can't recover", DAVY_LOG_AER },
+	{ "DPC: containment event, status:%d, *received from %b", DAVY_LOG_AER },
 	{ "PCIe Bus Error: severity={Uncorrect|Fatal}", DAVY_LOG_AER },
-	{ "PCIe Bus Error: severity=Corrected", DAVY_LOG_AER_CORRECTED },
+	{ "PCIe Bus Error: severity=Correct", DAVY_LOG_AER_CORRECTED },
 	{ "Refused to change power state from %w to %w", DAVY_LOG_RESET_CHATTER },
 };
 
@@ -67,13 +76,15 @@ const struct davy_kmsg_group davy_kmsg_host =
  * example "NVRM: Xid 79". Such lines are matched only against these rows.
  */
 static const struct davy_kmsg_row named_rows[] = {
-	{ "Out of memory: Kill{ed|} process %p (%n)", DAVY_LOG_OOM_KILL },
+	{ "Out of memory{ (oom_kill_allocating_task)|}: Kill{ed|} process %p (%n)",
+	  DAVY_LOG_OOM_KILL },
 	{ "Memory cgroup out of memory: Kill{ed|} process %p (%n)", DAVY_LOG_OOM_KILL },
 	{ "oom-kill:constraint=", DAVY_LOG_OOM_INVOKED },
 	{ "%n invoked oom-killer:", DAVY_LOG_OOM_INVOKED },
 	{ "%n: page allocation failure: order:%d", DAVY_LOG_PAGE_ALLOC_FAILED },
 	{ "%N: *, mode:%d(", DAVY_LOG_NOTHING }, /* from vmalloc */
-	{ "INFO: task %n:%p blocked for more than %d seconds", DAVY_LOG_HUNG_TASK },
+	{ "INFO: task %n:%p blocked{ in I/O wait|} for more than %d seconds", DAVY_LOG_HUNG_TASK },
+	{ "INFO: task %N:%d ", DAVY_LOG_NOTHING }, /* the lock, and who may hold it */
 	{ "task:%N state:D", DAVY_LOG_TRACE },
 	{ "CPU: %d *PID: %d Comm: ", DAVY_LOG_NOTHING },
 	{ "watchdog: BUG: soft lockup - CPU#%d stuck for %w! [%n:%p]", DAVY_LOG_LOCKUP },

@@ -132,7 +132,7 @@ static size_t kmsg_line_drm_tag(const char *p, struct davy_kmsg_line *line)
 	return (size_t)(end - p) + (end[1] == ']' ? 2 : 1);
 }
 
-/* "*ERROR*", "Tile0:", "GT1:", "[TTM]" */
+/* "*ERROR*", "Tile0:", "GT1:", "[TTM]", amdgpu's "{7}" before a message of a RAS event */
 static size_t kmsg_line_filler(const char *p)
 {
 	static const char *const words[] = { "*ERROR*", "[TTM]" };
@@ -141,6 +141,11 @@ static size_t kmsg_line_filler(const char *p)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strncmp(p, words[i], strlen(words[i])))
 			return strlen(words[i]);
+	if (p[0] == '{' && davy_kmsg_digit(p[1])) {
+		for (len = 2; davy_kmsg_digit(p[len]) && len < 21; len++)
+			;
+		return p[len] == '}' ? len + 1 : 0;
+	}
 	if (!strncmp(p, "GT", 2))
 		len = 2;
 	else if (!strncmp(p, "Tile", 4))

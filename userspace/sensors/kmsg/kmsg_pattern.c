@@ -111,6 +111,18 @@ static size_t kmsg_pattern_word(const char *p)
 	return i;
 }
 
+/* A PCI address, or without its domain, which is then the first: "03:00.0". */
+static size_t kmsg_pattern_device(const char *p, char ret_device[DAVY_DEVICE_LEN])
+{
+	char whole[] = "0000:00:00.0";
+	size_t used = davy_kmsg_pci(p, ret_device), bus = strlen("00:00.0");
+
+	if (used || strnlen(p, bus) < bus)
+		return used;
+	memcpy(whole + strlen("0000:"), p, bus);
+	return davy_kmsg_pci(whole, ret_device) == sizeof(whole) - 1 ? bus : 0;
+}
+
 static void kmsg_pattern_keep(char *dst, size_t size, const char *p, size_t len)
 {
 	if (len >= size)
@@ -146,7 +158,7 @@ static size_t kmsg_pattern_convert(char what, const char *p, struct davy_kmsg_ma
 	case 'e':
 		return kmsg_pattern_error(p, &m->error);
 	case 'b':
-		return davy_kmsg_pci(p, m->device);
+		return kmsg_pattern_device(p, m->device);
 	case 'r':
 		used = kmsg_pattern_word(p);
 		kmsg_pattern_keep(m->ring, sizeof(m->ring), p, used);

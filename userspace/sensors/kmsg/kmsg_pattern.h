@@ -9,7 +9,7 @@
  *   %r  ring or engine: a word             %a  address, hexadecimal with or without 0x
  *   %e  error: signed decimal, or a name such as -ENOENT
  *   %c  code: decimal                      %v  VMID                 %q  PASID, decimal or 0x...
- *   %b  PCI address                        *   any text, as short as possible
+ *   %b  PCI address, or bus and below      *   any text, as short as possible
  *   {a|b|}  one of these literals, the first that matches
  *   blank   one or more blanks; exactly one before %n
  */

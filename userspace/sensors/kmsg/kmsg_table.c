@@ -34,6 +34,8 @@ static bool kmsg_table_about_gpu(const struct davy_kmsg_line *line,
 {
 	if (kind == DAVY_LOG_ENGINE_CRASHED || kind == DAVY_LOG_ENGINE_SEGFAULT)
 		return kmsg_table_is_engine_crash(line, match, kind);
+	if (kind == DAVY_LOG_AER && match->device[0])
+		return true; /* of a port: the message names the device */
 	if (kind != DAVY_LOG_IOMMU_FAULT && kind != DAVY_LOG_AER && kind != DAVY_LOG_AER_CORRECTED)
 		return true;
 	return line->driver != DAVY_KMSG_OTHER && line->driver != DAVY_KMSG_NPU;
