@@ -274,6 +274,7 @@ static const struct {
 	{ DAVY_LOG_DISPLAY_STALLED, D "[CRTC:80:crtc-0] flip_done timed out" },
 	{ DAVY_LOG_DISPLAY_STALLED, D "[PLANE:55:plane-3] commit wait timed out" },
 	{ DAVY_LOG_RING_TIMEOUT, "nouveau 0000:01:00.0: job timeout, channel 24 killed!" },
+	{ DAVY_LOG_XID, "nouveau 0000:01:00.0: gsp: Xid:31 Ch 00000018, intr 10000000. MMU Fault" },
 	{ DAVY_LOG_RING_TIMEOUT,
 	  "nouveau 0000:01:00.0: llama[4711]: job timeout, channel 24 killed!" },
 	{ DAVY_LOG_PAGE_FAULT,

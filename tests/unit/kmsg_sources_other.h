@@ -176,6 +176,32 @@ static const struct source other_sources[] = {
 	  BEFORE(OOM_VRAM, ALLOC_FAILURE) },
 	{ ALL "ttm_tt.c", FROM_TTM, "Illegal buffer object type\n", NULL, NOTHING },
 
+	/* nouveau */
+	{ ALL "nouveau gf100.c", FROM_HOST,
+	  "nouveau 0000:65:00.0: fifo: fault %02x [%s] at %016llx engine %02x [%s] client %02x "
+	  "[%s%s] reason %02x [%s] on channel %d [%010llx %s]\n",
+	  "01|VIRT_WRITE|ffffffffffff1000|00|gr|00|GPC0/|T1_0|02|PTE|2|00ff85b000|a [b c[4711]",
+	  FAILURE(PAGE_FAULT), 4711, "a [b c", NV_AT },
+	{ ALL "nouveau gf100.c", FROM_HOST,
+	  "nouveau 0000:65:00.0: gr: fault %02x [%s] at %016llx engine %02x [%s] client %02x "
+	  "[%s%s] reason %02x [%s] on channel %d [%010llx %s]\n",
+	  "01|VIRT_WRITE|1000|00|gr|00|GPC0/|T1_0|02|PTE|-1|0000000000|unknown",
+	  FAILURE(PAGE_FAULT), .device = NV_AT },
+	{ NEW "nouveau chan.c", FROM_HOST,
+	  "nouveau 0000:65:00.0: fifo:%06x:%04x:%04x:[%s] errored - disabling channel\n",
+	  "c00000|0002|0002|llama[1] x[4711]", FAILURE(RING_TIMEOUT), 4711, "llama[1] x", NV_AT },
+	{ NEW "nouveau nouveau_exec.c", FROM_HOST,
+	  "nouveau 0000:65:00.0: %s: job timeout, channel %d killed!\n", "a b[4711]|24",
+	  FAILURE(RING_TIMEOUT), 4711, "a b", NV_AT },
+	{ "7.2 nouveau gh100.c", FROM_HOST,
+	  "nouveau 0000:65:00.0: gsp: GSP-FMC boot failed (mbox: 0x%08x)\n", NULL,
+	  FAILURE(DEVICE_LOST), .device = NV_AT },
+	{ NEW "nouveau r535/gsp.c", FROM_HOST, "nouveau 0000:65:00.0: gsp: mmu fault queued\n",
+	  NULL, NOTHING },
+	{ "6.12 nouveau r535.c", FROM_HOST,
+	  "nouveau 0000:65:00.0: gsp: rc engn:%08x chid:%d type:%d scope:%d part:%d\n", NULL,
+	  NOTHING }, /* the Xid says what it was */
+
 	/* NVIDIA's other modules and lines; its Xids are in test_kmsg_formats.c */
 	{ "595 kernel_gsp.c", FROM_HOST,
 	  "NVRM: _kgspIsHeartbeatTimedOut: Heartbeat not timed out, currentTimeMs %u heartbeat %u "

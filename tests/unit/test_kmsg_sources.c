@@ -194,12 +194,16 @@ static void an_xid_that_is_no_error_raises_nothing(void **state)
 		"Count 0000000a",
 		"NVRM: Xid (PCI:0000:65:00): 162, power smoothing",
 		"NVRM: Xid (PCI:0000:65:00): 39, pid=4711, name=python3, Ch 0000000a",
+		"nouveau 0000:66:00.0: gsp: Xid:13 Graphics Exception: ESR 0x505730=0x24c000e",
 	};
 
 	(void)state;
-	assert_int_equal(READ(log), 1);
+	assert_int_equal(READ(log), 2);
 	assert_int_equal(reported[0].code, 39);
 	assert_int_equal(reported[0].pid, 4711);
+	assert_int_equal(reported[1].code, 13);
+	assert_int_equal(reported[1].role, DAVY_PART_PRECURSOR);
+	assert_string_equal(reported[1].device, "0000:66:00.0");
 }
 
 int main(void)

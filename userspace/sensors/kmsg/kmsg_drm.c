@@ -21,7 +21,11 @@ static const struct davy_kmsg_row rows[] = {
 	/* nouveau */
 	{ "job timeout, channel %d killed", DAVY_LOG_RING_TIMEOUT },
 	{ "%n[%p]: job timeout, channel %d killed", DAVY_LOG_RING_TIMEOUT },
+	{ "gsp: Xid:%c", DAVY_LOG_XID }, /* with NVIDIA's firmware */
+	{ "gsp: GSP-FMC boot failed", DAVY_LOG_INIT_FAILED },
+	{ "{fifo|gr}: fault %w [*] at %a engine*[%w %n[%p]]", DAVY_LOG_PAGE_FAULT },
 	{ "{fifo|gr}: fault %w [*] at %a engine", DAVY_LOG_PAGE_FAULT },
+	{ "fifo:*:[%n[%p]] errored - disabling channel", DAVY_LOG_RING_TIMEOUT },
 	{ "{fifo|gr}:*channel %d*killed", DAVY_LOG_RING_TIMEOUT },
 };
 
