@@ -86,8 +86,10 @@ engine_tree() {
 
 # The last lines of a dead guest's kernel log are the only information about its death.
 dead_guest() {
+	local cause
 	tr -d '\r' <"$out/kernel.log" | tail -n 40 | cut -c1-160 | sed 's/^/        kernel: /'
-	check "the guest ran to its end (status $1)" false
+	cause=$(tr -d '\r' <"$out/kernel.log" | grep -m 1 -o -E '(Oops|BUG|Kernel panic|RIP).*' | cut -c1-80)
+	check "the guest ran to its end (status $1; ${cause:-nothing in its log})" false
 }
 
 # guest KERNEL IMAGE SCRIPT [RUN_VM_OPTION]...: its checks are counted, its output is in $out.
