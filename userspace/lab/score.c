@@ -190,16 +190,18 @@ int davy_score_all(const struct davy_cases *cases, const struct davy_config *con
 		   unsigned int jobs, struct davy_score **ret_scores)
 {
 	struct shared *s = score(cases, configs, count, jobs);
-	int err = s ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (size_t i = 0; s && i < cases->count; i++) {
+	if (!s)
+		return -ENOMEM;
+	for (size_t i = 0; i < cases->count; i++) {
 		if (s->errors[i] >= 0)
 			continue;
 		err = s->errors[i];
 		score_tell_error(&cases->at[i], err);
 	}
 	*ret_scores = err ? NULL : s->scores;
-	if (err && s)
+	if (err)
 		davy_scores_free(s->scores);
 	return err;
 }

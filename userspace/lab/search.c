@@ -182,7 +182,7 @@ static int search_take(struct davy_search *search, struct davy_candidate *c,
 
 static int combine(struct davy_search *search, const struct davy_cases *cases, unsigned int jobs)
 {
-	struct good good[DAVY_CANDIDATES_MAX];
+	struct good good[DAVY_CANDIDATES_MAX] = { 0 };
 	bool seen[DAVY_CFG_COUNT] = { false };
 	size_t count = 0;
 	int err = 0;

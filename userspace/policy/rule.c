@@ -205,7 +205,7 @@ static struct davy_rule_value *rule_value_of(const struct davy_policy_layer *lay
 		struct davy_rule_value *v = &rule->value[i];
 
 		if (v->key == key &&
-		    (!has_name(key) || davy_same_name(davy_policy_text(layer, v->name), name)))
+		    (!name || davy_same_name(davy_policy_text(layer, v->name), name)))
 			return v;
 	}
 	return rule->value_count < DAVY_RULE_VALUES_MAX ? &rule->value[rule->value_count] : NULL;

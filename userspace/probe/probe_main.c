@@ -12,6 +12,8 @@
 #include "probe/engine_api.h"
 #include "probe/probe.h"
 
+#define HOUR_MS UINT64_C(3600000)
+
 static const char usage[] =
 	"usage: davylamp-probe engine --port N [--wait-ms N] [--timeout-ms N] [--brief]\n"
 	"       davylamp-probe engine --port N --slots save|restore --prefix NAME\n"
@@ -312,9 +314,9 @@ static int probe_main_options(int argc, char **argv, struct given *g)
 	struct number numbers[] = {
 		{ "port", &o->port, sizeof(o->port), UINT16_MAX },
 		{ "from-port", &o->from_port, sizeof(o->from_port), UINT16_MAX },
-		{ "wait-ms", &o->wait_ms, sizeof(o->wait_ms), 3600 * 1000 },
-		{ "timeout-ms", &o->timeout_ms, sizeof(o->timeout_ms), 3600 * 1000 },
-		{ "alive-ms", &o->alive_ms, sizeof(o->alive_ms), 3600 * 1000 },
+		{ "wait-ms", &o->wait_ms, sizeof(o->wait_ms), HOUR_MS },
+		{ "timeout-ms", &o->timeout_ms, sizeof(o->timeout_ms), HOUR_MS },
+		{ "alive-ms", &o->alive_ms, sizeof(o->alive_ms), HOUR_MS },
 		{ "timeout", &o->timeout_s, sizeof(o->timeout_s), 3600 },
 		{ "slot-set", &o->slot_set, sizeof(o->slot_set), UINT64_MAX },
 		{ "num-batch", &o->num_batch, sizeof(o->num_batch), INT32_MAX },

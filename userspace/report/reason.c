@@ -146,7 +146,7 @@ static void add_culprit(const struct davy_plan *p, char *buf, size_t size)
 			snprintf(buf + used, size - used,
 				 "; but pid %u has %u %% of the clients' memory and %u %% of their "
 				 "engine time",
-				 s->pid, s->memory_permille / 10, s->engine_permille / 10);
+				 s->pid, s->memory_permille / 10u, s->engine_permille / 10u);
 	}
 }
 

@@ -10,11 +10,10 @@
 #include "store/kept.h"
 #include "store/setting.h"
 
-#define AT(member) #member, DAVY_SETTING_AT(struct davy_adopted_unit, member)
-#define SETTING(prefix, name)                                                                      \
-#prefix #name, DAVY_SETTING_AT(struct davy_adopted_unit, prefix##settings.name)
-#define OF_BACKEND DAVY_BACKEND_COUNT - 1, davy_setting_backend
-#define OF_HAZARD  DAVY_HZ_COUNT - 1, davy_setting_hazard
+#define AT(member)	   #member, DAVY_SETTING_AT(struct davy_adopted_unit, member)
+#define IN(settings, name) name, DAVY_SETTING_AT(struct davy_adopted_unit, settings)
+#define OF_BACKEND	   DAVY_BACKEND_COUNT - 1, davy_setting_backend
+#define OF_HAZARD	   DAVY_HZ_COUNT - 1, davy_setting_hazard
 
 /* For an unproven change, "was_..." has the previous setting. */
 static const struct davy_setting settings[] = {
@@ -33,16 +32,16 @@ static const struct davy_setting settings[] = {
 	{ AT(moved_off), 0, NULL },
 	{ AT(unproven), 1, NULL },
 	{ AT(was_backend), OF_BACKEND },
-	{ SETTING(, ubatch), INT32_MAX, NULL },
-	{ SETTING(, context), INT32_MAX, NULL },
-	{ SETTING(, parallel), INT32_MAX, NULL },
-	{ SETTING(, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
-	{ SETTING(, gpu_layers_off), UINT16_MAX, NULL },
-	{ SETTING(was_, ubatch), INT32_MAX, NULL },
-	{ SETTING(was_, context), INT32_MAX, NULL },
-	{ SETTING(was_, parallel), INT32_MAX, NULL },
-	{ SETTING(was_, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
-	{ SETTING(was_, gpu_layers_off), UINT16_MAX, NULL },
+	{ IN(settings.ubatch, "ubatch"), INT32_MAX, NULL },
+	{ IN(settings.context, "context"), INT32_MAX, NULL },
+	{ IN(settings.parallel, "parallel"), INT32_MAX, NULL },
+	{ IN(settings.cache_type, "cache_type"), DAVY_TUNER_CACHE_COUNT - 1, NULL },
+	{ IN(settings.gpu_layers_off, "gpu_layers_off"), UINT16_MAX, NULL },
+	{ IN(was_settings.ubatch, "was_ubatch"), INT32_MAX, NULL },
+	{ IN(was_settings.context, "was_context"), INT32_MAX, NULL },
+	{ IN(was_settings.parallel, "was_parallel"), INT32_MAX, NULL },
+	{ IN(was_settings.cache_type, "was_cache_type"), DAVY_TUNER_CACHE_COUNT - 1, NULL },
+	{ IN(was_settings.gpu_layers_off, "was_gpu_layers_off"), UINT16_MAX, NULL },
 	{ 0 },
 };
 

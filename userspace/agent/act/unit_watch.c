@@ -186,9 +186,7 @@ static void unit_watch_meet(struct davy_service *u)
 	p = t->reported; /* the table may reuse the entry */
 	/* During an exec it already has its name, but no command. */
 	is_engine = p.engine != DAVY_ENGINE_NONE && t->has_command;
-	if (is_engine && keep_start(u, u->pid) != -EAGAIN)
-		unit_watch_tell(u, &p);
-	else if (++u->look_count >= LOOKS)
+	if ((is_engine && keep_start(u, u->pid) != -EAGAIN) || ++u->look_count >= LOOKS)
 		unit_watch_tell(u, &p);
 }
 

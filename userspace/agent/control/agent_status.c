@@ -180,12 +180,13 @@ static json_t *crowding(const struct davy_agent *a)
 
 	if (a->bpf)
 		davy_bpf_probes(a->bpf, &probes);
-	return json_pack(
-		"{s:I, s:i, s:I, s:I, s:I, s:I}", "probes", (json_int_t)probes.used, "probes_max",
-		DAVY_PROBE_SLOTS, "probes_refused", (json_int_t)probes.refused_count,
-		"probes_evicted", (json_int_t)probes.evicted_count, "processes_evicted",
-		(json_int_t)a->tracked_evicted, "world_evicted",
-		(json_int_t)(a->core.world.evicted_count + a->core.world.memory.evicted_count));
+	return json_pack("{s:I, s:i, s:I, s:I, s:I, s:I}", "probes", (json_int_t)probes.used,
+			 "probes_max", DAVY_PROBE_SLOTS, "probes_refused",
+			 (json_int_t)probes.refused_count, "probes_evicted",
+			 (json_int_t)probes.evicted_count, "processes_evicted",
+			 (json_int_t)a->tracked_evicted, "world_evicted",
+			 (json_int_t)a->core.world.evicted_count +
+				 (json_int_t)a->core.world.memory.evicted_count);
 }
 
 /* Includes the counts of earlier starts. */

@@ -22,7 +22,7 @@ struct tally {
 
 static uint32_t *tally_of(struct tally *tally, uint32_t uid)
 {
-	size_t at = uid * 2654435761u & (TALLY_MAX - 1);
+	size_t at = (size_t)uid * 2654435761u & (TALLY_MAX - 1);
 
 	while (tally->user[at].count && tally->user[at].uid != uid)
 		at = (at + 1) & (TALLY_MAX - 1);

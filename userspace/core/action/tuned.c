@@ -28,16 +28,17 @@ static struct davy_tuned *tuned_get(struct davy_core *core, uint32_t workload)
 {
 	struct davy_tuned *t = tuned_find(core, workload);
 
-	for (size_t i = 0; !t && i < DAVY_TUNED_MAX; i++) {
-		struct davy_tuned *place = &core->tuned[i];
-
-		if (place->workload && davy_world_workload(&core->world, place->workload))
+	if (t)
+		return t;
+	for (size_t i = 0; i < DAVY_TUNED_MAX; i++) {
+		t = &core->tuned[i];
+		if (t->workload && davy_world_workload(&core->world, t->workload))
 			continue;
-		memset(place, 0, sizeof(*place));
-		place->workload = workload;
-		t = place;
+		memset(t, 0, sizeof(*t));
+		t->workload = workload;
+		return t;
 	}
-	return t;
+	return NULL;
 }
 
 static void note_change(struct davy_tuned *t)

@@ -5,9 +5,10 @@
 #include <assert.h>
 
 #define ROW_OF(number, constant, name) [number] = &davy_hazard_##name,
-#define ONE(number, constant, name)    +1
+#define ONE(number, constant, name)    0,
 
-_Static_assert(0 DAVY_HAZARDS(ONE) == DAVY_HZ_COUNT - 1, "one row per hazard, without holes");
+_Static_assert(sizeof((char[]){ DAVY_HAZARDS(ONE) }) == DAVY_HZ_COUNT - 1,
+	       "one row per hazard, without holes");
 _Static_assert(DAVY_EV_COUNT <= 64, "event kinds fit DAVY_SEES");
 
 static const struct davy_hazard_row none; /* for plans that an operator ordered */

@@ -81,7 +81,7 @@ static bool forecast_grows(const struct davy_forecast_scale *c)
 
 static uint64_t forecast_median(const struct davy_forecast_scale *c)
 {
-	uint64_t sorted[DAVY_FORECAST_POINTS];
+	uint64_t sorted[DAVY_FORECAST_POINTS] = { 0 };
 	uint32_t half = c->count / 2, count = c->count - half;
 
 	for (uint32_t i = 0; i < count; i++) {

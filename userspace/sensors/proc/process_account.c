@@ -40,7 +40,6 @@ static bool account_same_file(int fd, const struct stat *own)
 /* 1: *ret_uid owns the outermost user namespace of the process below ours; 0: it is in ours. */
 static int account_namespace_owner(uint32_t pid, uint32_t *ret_uid)
 {
-	DAVY_FD parent = -1;
 	char path[PATH_MAX];
 	struct stat own;
 	uid_t uid;
@@ -53,12 +52,14 @@ static int account_namespace_owner(uint32_t pid, uint32_t *ret_uid)
 	if (at < 0 || account_same_file(at, &own))
 		return 0;
 	for (int i = 0; i < NESTED_MAX; i++) {
-		parent = ioctl(at, NS_GET_PARENT);
-		if (parent < 0 || account_same_file(parent, &own))
+		int parent = ioctl(at, NS_GET_PARENT);
+		bool top = parent < 0 || account_same_file(parent, &own);
+
+		if (parent >= 0)
+			close(top ? parent : at);
+		if (top)
 			break;
-		close(at);
 		at = parent;
-		parent = -1;
 	}
 	if (ioctl(at, NS_GET_OWNER_UID, &uid))
 		return 0;
