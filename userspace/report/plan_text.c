@@ -63,7 +63,7 @@ static void breaker_text(const struct davy_plan *p, const char *reason, char *bu
 	if (p->breaker_state == DAVY_BREAKER_OPEN)
 		snprintf(buf, size,
 			 "policy   breaker open: %s on %s for model %s, probation in %" PRIu64
-			 " s, because %s %s",
+			 " s, because %s: %s",
 			 backend, device, model, ms_between(p->at_ns, p->until_ns) / 1000,
 			 davy_hazard_name(p->hazard), reason);
 	else
