@@ -268,22 +268,22 @@ static void a_reader_that_hangs_is_replaced_and_its_process_waits(void **state)
 	put_engine(301);
 	put_engine(302);
 	for (size_t i = 0; i < DAVY_READERS; i++)
-		kill(agent.readers.at[i].child.pid, SIGSTOP);
+		kill(agent.readers.at[i].worker.child.pid, SIGSTOP);
 	davy_tracker_exec(&agent, 301);
 	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (agent.readers.at[i].begun_ns)
 			hung = &agent.readers.at[i];
 	assert_non_null(hung);
-	pid = hung->child.pid;
+	pid = hung->worker.child.pid;
 	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (&agent.readers.at[i] != hung)
-			kill(agent.readers.at[i].child.pid, SIGCONT);
+			kill(agent.readers.at[i].worker.child.pid, SIGCONT);
 	hung->answered = true; /* it worked before */
 	hung->begun_ns -= deadline_ns;
 	davy_readers_tick(&agent, davy_boot_ns());
 	assert_int_equal(agent.readers.lost_count, 1);
-	assert_int_not_equal(hung->child.pid, pid); /* another one */
-	assert_true(hung->fd >= 0);
+	assert_int_not_equal(hung->worker.child.pid, pid); /* another one */
+	assert_true(hung->worker.fd >= 0);
 	davy_tracker_exec(&agent, 302); /* others are looked at meanwhile */
 	while (!tracked(302)) {
 		agent.readers.patience_ns = DAVY_NS_PER_S;
@@ -305,8 +305,8 @@ static void a_reader_that_dies_is_replaced(void **state)
 	(void)state;
 	put_engine(303);
 	for (size_t i = 0; i < DAVY_READERS; i++) {
-		kill(agent.readers.at[i].child.pid, SIGKILL);
-		davy_child_wait(&agent.readers.at[i].child, 10000, NULL);
+		kill(agent.readers.at[i].worker.child.pid, SIGKILL);
+		davy_child_wait(&agent.readers.at[i].worker.child, 10000, NULL);
 	}
 	davy_tracker_exec(&agent, 303);
 	for (int i = 0; i < 100 && !tracked(303); i++) {

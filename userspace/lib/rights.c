@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -127,4 +128,16 @@ int davy_rights_keep(const struct davy_rights *rights, pid_t parent)
 	if (!err)
 		err = davy_rights_seal(parent);
 	return err ? err : rights_filter_calls(rights->devices);
+}
+
+void davy_rights_limit_cpu(unsigned int seconds)
+{
+	struct rusage used;
+	struct rlimit cpu;
+
+	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &cpu))
+		return;
+	cpu.rlim_cur = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds;
+	if (cpu.rlim_cur < cpu.rlim_max)
+		setrlimit(RLIMIT_CPU, &cpu);
 }

@@ -36,4 +36,7 @@ int davy_rights_seal(pid_t parent);
 /* Sets oom_score_adj, if permitted. */
 void davy_rights_oom_score(const char *score);
 
+/* Limits the CPU time from now on: the soft limit is what was used plus "seconds". */
+void davy_rights_limit_cpu(unsigned int seconds);
+
 #endif

@@ -8,7 +8,6 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,18 +31,6 @@ static const char usage[] =
 	"/proc and /sys.\n"
 	"\n"
 	"  -h, --help  print this text\n";
-
-static void reader_limit_cpu(void)
-{
-	struct rusage used;
-	struct rlimit cpu;
-
-	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &cpu))
-		return;
-	cpu.rlim_cur = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + CPU_OF_A_LOOK_S;
-	if (cpu.rlim_cur < cpu.rlim_max)
-		setrlimit(RLIMIT_CPU, &cpu);
-}
 
 static int reader_send(const void *data, size_t size, const int *files, size_t file_count)
 {
@@ -99,7 +86,7 @@ static int reader_look(int argc, char **argv)
 			continue;
 		if (n != sizeof(q) || q.used.count > DAVY_DEVICES_MAX)
 			return EXIT_FAILED;
-		reader_limit_cpu();
+		davy_rights_limit_cpu(CPU_OF_A_LOOK_S);
 		if (reader_answer(&q))
 			return EXIT_FAILED;
 	}

@@ -30,7 +30,7 @@ struct turn {
 
 static bool reader_idle(const struct davy_reader *r)
 {
-	return r->fd >= 0 && !r->begun_ns;
+	return r->worker.fd >= 0 && !r->begun_ns;
 }
 
 static bool reader_at_pid(const struct davy_readers *p, uint32_t pid)
@@ -86,7 +86,7 @@ static void reader_ask(struct davy_agent *a, struct davy_reader *r, const struct
 	r->job = *job;
 	r->dropped = false;
 	r->begun_ns = now_ns;
-	if (send(r->fd, &r->request, sizeof(r->request), MSG_DONTWAIT | MSG_NOSIGNAL) !=
+	if (send(r->worker.fd, &r->request, sizeof(r->request), MSG_DONTWAIT | MSG_NOSIGNAL) !=
 	    sizeof(r->request))
 		davy_reader_lose(a, r, "does not accept requests");
 }
@@ -160,7 +160,8 @@ static bool reader_late(const struct davy_reader *r, uint64_t now_ns)
 {
 	if (!r->begun_ns || now_ns - r->begun_ns < DEADLINE_NS)
 		return false;
-	return now_ns - r->begun_ns >= BUSY_NS || davy_process_state((uint32_t)r->child.pid) != 'R';
+	return now_ns - r->begun_ns >= BUSY_NS ||
+	       davy_process_state((uint32_t)r->worker.child.pid) != 'R';
 }
 
 static void readers_end_late(struct davy_agent *a, uint64_t now_ns)
@@ -218,7 +219,8 @@ static void readers_poll(struct davy_agent *a, const struct davy_reader *only, i
 	for (size_t i = 0; i < DAVY_READERS; i++) {
 		const struct davy_reader *r = &a->readers.at[i];
 
-		at[i] = (struct pollfd){ .fd = r->begun_ns && (!only || only == r) ? r->fd : -1,
+		at[i] = (struct pollfd){ .fd = r->begun_ns && (!only || only == r) ? r->worker.fd
+										   : -1,
 					 .events = POLLIN };
 	}
 	if (poll(at, DAVY_READERS, ms) <= 0)

@@ -10,23 +10,19 @@
 
 #include <dirent.h>
 #include <jansson.h>
-#include <systemd/sd-event.h>
 
-#include "lib/child.h"
 #include "sensors/proc/look.h"
 #include "agent/sense/look_queue.h"
+#include "agent/sense/worker.h"
 
-#define DAVY_READERS	   3
-#define DAVY_READERS_STUCK 8 /* killed, but not exited yet; see davy_readers */
-#define DAVY_STARTS_ASKED  8
+#define DAVY_READERS	  3
+#define DAVY_STARTS_ASKED 8
 
 struct davy_agent;
 
 struct davy_reader {
-	struct davy_child child;
-	sd_event_source *source; /* owns the socket */
-	int fd;			 /* -1: none */
-	uint64_t begun_ns;	 /* of the request; 0: idle */
+	struct davy_worker worker;
+	uint64_t begun_ns; /* of the request; 0: idle */
 	struct davy_look_job job;
 	struct davy_look_request request;
 	bool dropped;  /* the process has exited in the meantime */
@@ -46,7 +42,7 @@ struct davy_readers {
 	char path[PATH_MAX]; /* "": the program was not found */
 	bool given;	     /* set by a test */
 	struct davy_reader at[DAVY_READERS];
-	struct davy_child stuck[DAVY_READERS_STUCK];
+	struct davy_workers_stuck stuck;
 	struct davy_look_queue queue;
 	struct davy_penalties penalties;
 	struct davy_start_asked asked[DAVY_STARTS_ASKED];
@@ -94,8 +90,7 @@ json_t *davy_readers_status(const struct davy_agent *a);
 /* Gives jobs to idle readers. */
 void davy_readers_go_on(struct davy_agent *a);
 
-/* reader_process.c: ends a reader; starts missing ones. */
-void davy_reader_end(struct davy_agent *a, struct davy_reader *r);
+/* reader_process.c: starts missing readers. */
 void davy_readers_keep(struct davy_agent *a, uint64_t now_ns);
 
 /* reader_answer.c: handles a reply; handles the loss of a reader. */

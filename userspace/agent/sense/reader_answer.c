@@ -95,7 +95,7 @@ static ssize_t answer_receive(const struct davy_reader *r, struct packet *p)
 
 	if (p->start)
 		part = (struct iovec){ p->start, sizeof(*p->start) };
-	n = recvmsg(r->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	n = recvmsg(r->worker.fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	if (!n)
@@ -155,7 +155,7 @@ void davy_reader_lose(struct davy_agent *a, struct davy_reader *r, const char *w
 	bool works = r->answered || now_ns - r->begun_ns >= DAVY_NS_PER_S;
 
 	r->begun_ns = 0;
-	davy_reader_end(a, r);
+	davy_worker_end(&r->worker, &p->stuck);
 	if (!busy) {
 		p->retry_ns = now_ns; /* it had no job: the next tick starts a new one */
 		return;
