@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <linux/landlock.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,7 +84,26 @@ static size_t size_for(int abi)
 	return abi < 6 ? 2 * sizeof(uint64_t) : sizeof(struct ruleset);
 }
 
-int davy_landlock(bool devices, uint16_t tcp_port, uint16_t from_port)
+/* Device files that appear later stay read-only. */
+static int allow_devices(int set, const char *pattern, uint64_t files)
+{
+	uint64_t access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+			  (files & FS_IOCTL_DEV);
+	struct stat st;
+	glob_t found;
+	int err = 0;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &found))
+		return 0; /* a root file system without devices */
+	for (size_t i = 0; !err && i < found.gl_pathc; i++)
+		if (!stat(found.gl_pathv[i], &st))
+			err = allow_path(set, found.gl_pathv[i],
+					 S_ISDIR(st.st_mode) ? access | READ_ONLY : access);
+	globfree(&found);
+	return err;
+}
+
+int davy_landlock(const char *devices, uint16_t tcp_port, uint16_t from_port)
 {
 	int abi =
 		(int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -96,11 +117,7 @@ int davy_landlock(bool devices, uint16_t tcp_port, uint16_t from_port)
 		return -errno;
 	err = allow_path(set, "/", READ_ONLY);
 	if (!err && devices)
-		err = allow_path(set, "/dev",
-				 READ_ONLY | LANDLOCK_ACCESS_FS_WRITE_FILE |
-					 (r.files & FS_IOCTL_DEV));
-	if (err == -ENOENT)
-		err = 0; /* a root file system without devices */
+		err = allow_devices(set, devices, r.files);
 	if (!err && tcp_port && r.network)
 		err = allow_port(set, NET_CONNECT, tcp_port);
 	if (!err && from_port && r.network)

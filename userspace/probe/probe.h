@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * davylamp-probe: short-lived, without privileges, answers with one JSON line. All code that talks
- * to engines or runs vendor code is here. A crash or a hang of it is a finding.
+ * to engines or runs vendor code is here. A crash or a hang of it is a finding. Only
+ * "nvml --follow" is resident and answers with records.
  */
 #ifndef DAVY_PROBE_H
 #define DAVY_PROBE_H
@@ -43,6 +44,7 @@ struct davy_probe_options {
 	uint32_t runtime;     /* enum davy_probe_runtime */
 	char *const *command; /* runner */
 	bool list;	      /* vulkan: list devices, submit no work */
+	bool follow;	      /* nvml: answer requests until the agent ends */
 };
 
 /* Each prints its answer and returns the exit status: 0 with any answer. */
@@ -51,6 +53,9 @@ int davy_probe_slots(const struct davy_probe_options *options);
 int davy_probe_models(const struct davy_probe_options *options);
 int davy_probe_vulkan(const struct davy_probe_options *options);
 int davy_probe_runtime(const struct davy_probe_options *options);
+
+/* Answers the agent's requests about NVIDIA GPUs: sensors/gpu/nvml_record.h. */
+int davy_probe_nvml_follow(const struct davy_probe_options *options);
 
 /* Tries forbidden operations in the sandbox and prints the results. */
 int davy_probe_confined(bool network);

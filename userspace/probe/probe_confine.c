@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <grp.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,11 +91,15 @@ static void add_group(struct davy_confine *c, gid_t gid)
 
 void davy_confine_add_gpu_groups(struct davy_confine *c)
 {
-	static const char *const patterns[] = { "/dev/dri/renderD*", "/dev/kfd", "/dev/nvidia*" };
+	static const char *const patterns[] = { "/dev/dri/renderD*", "/dev/kfd",
+						DAVY_DEVICES_NVIDIA };
 	struct stat st;
 	glob_t found;
 
 	for (size_t p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+		if (strcmp(c->devices, DAVY_DEVICES_ALL) != 0 &&
+		    strcmp(c->devices, patterns[p]) != 0)
+			continue;
 		if (glob(patterns[p], GLOB_NOSORT, NULL, &found))
 			continue;
 		for (size_t i = 0; i < found.gl_pathc; i++)

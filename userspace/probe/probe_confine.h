@@ -13,6 +13,10 @@
 
 #define DAVY_GROUPS_MAX 32
 
+/* Patterns for glob(3). */
+#define DAVY_DEVICES_ALL    "/dev"
+#define DAVY_DEVICES_NVIDIA "/dev/nvidia*"
+
 struct davy_confine {
 	uid_t uid; /* set if started by root */
 	gid_t gid;
@@ -23,7 +27,7 @@ struct davy_confine {
 	uint32_t file_count;
 	uint32_t cpu_s;
 	uint32_t process_count; /* RLIMIT_NPROC: processes and threads of its user */
-	bool devices;		/* may write to device files */
+	const char *devices;	/* device files that it may write to: DAVY_DEVICES_..., NULL */
 	bool programs;		/* may run other programs, confined the same way */
 	uint16_t tcp_port;	/* may connect to it; 0: no network */
 	uint16_t from_port;	/* may bind to it; 0: none */
@@ -41,13 +45,13 @@ void davy_confine_own_user(struct davy_confine *c);
 /* The number of threads of the user. */
 uint32_t davy_confine_threads_of(uid_t uid);
 
-/* Adds the groups that own the GPUs' device files, so that the probe may open them. */
+/* Adds the groups that own the GPUs' device files among "devices", so that it may open them. */
 void davy_confine_add_gpu_groups(struct davy_confine *c);
 
 /* The system call filter; see probe_seccomp.c. 0 or -errno. Needs no_new_privs. */
 int davy_seccomp(bool network, bool programs);
 
-/* Allows: read files; device files if "devices"; one TCP port. Returns the ABI, or -errno. */
-int davy_landlock(bool devices, uint16_t tcp_port, uint16_t from_port);
+/* Allows: read files; write to "devices" (NULL: none); one TCP port. Returns the ABI, or -errno. */
+int davy_landlock(const char *devices, uint16_t tcp_port, uint16_t from_port);
 
 #endif

@@ -21,6 +21,7 @@ static const char usage[] =
 	"                      [--model NAME] [--num-batch N] [--num-ctx N]\n"
 	"       davylamp-probe vulkan [--device INDEX|BDF] [--list] [--timeout SECONDS]\n"
 	"       davylamp-probe rocm|levelzero|nvml [--timeout SECONDS]\n"
+	"       davylamp-probe nvml --follow\n"
 	"       davylamp-probe runner [OPTIONS] -- COMMAND [ARGUMENT...]\n"
 	"       davylamp-probe confined\n"
 	"\n"
@@ -55,6 +56,7 @@ static const char usage[] =
 	"  --slot-set N       a bit for each slot (default: all)\n"
 	"  --device X         one device: index or PCI address\n"
 	"  --list             list devices, submit no work\n"
+	"  --follow           answer the agent's requests on descriptor 3 until it ends\n"
 	"  --timeout SECONDS  time limit of the whole probe, by SIGALRM (vulkan: 10)\n"
 	"  --uid N, --gid N   run as these (default: davylamp-probe, or an unused uid)\n"
 	"  --groups N,N...    with these groups (vulkan: those of the GPUs' device files)\n"
@@ -215,7 +217,8 @@ static int probe_models(struct given *g)
  */
 static int probe_vulkan(struct given *g)
 {
-	g->options.confine.devices = true;
+	if (!g->options.confine.devices)
+		g->options.confine.devices = DAVY_DEVICES_ALL;
 	g->options.confine.memory_bytes = 256ULL << 30;
 	g->options.confine.data_bytes = 8ULL << 30;
 	g->options.confine.file_count = 512;
@@ -247,9 +250,20 @@ static int probe_level_zero(struct given *g)
 	return probe_any_runtime(g, DAVY_PROBE_LEVEL_ZERO);
 }
 
+/* The resident worker: the agent has the deadlines, and each request has a limit of CPU time. */
 static int probe_nvml(struct given *g)
 {
-	return probe_any_runtime(g, DAVY_PROBE_NVML);
+	int status;
+
+	if (!g->options.follow)
+		return probe_any_runtime(g, DAVY_PROBE_NVML);
+	g->options.confine.devices = DAVY_DEVICES_NVIDIA;
+	status = probe_any_runtime(g, DAVY_PROBE_NVML);
+	g->options.confine.data_bytes = 2ULL << 30;
+	g->options.confine.file_count = 128;
+	g->options.confine.cpu_s = UINT32_MAX;
+	g->options.timeout_s = 0;
+	return status;
 }
 
 /* An engine's device discovery; the parent has the time limit. */
@@ -272,6 +286,11 @@ static int probe_nothing(struct given *g)
 	g->options.confine.file_count = 64;
 	g->options.confine.process_count = 64;
 	return 0;
+}
+
+static int nvml(const struct davy_probe_options *options)
+{
+	return options->follow ? davy_probe_nvml_follow(options) : davy_probe_runtime(options);
 }
 
 static int engine(const struct davy_probe_options *options)
@@ -302,7 +321,7 @@ static const struct kind {
 	{ "vulkan", probe_vulkan, davy_probe_vulkan },
 	{ "rocm", probe_rocm, davy_probe_runtime },
 	{ "levelzero", probe_level_zero, davy_probe_runtime },
-	{ "nvml", probe_nvml, davy_probe_runtime },
+	{ "nvml", probe_nvml, nvml },
 	{ "runner", probe_runner, run_command },
 	{ "confined", probe_nothing, confined },
 };
@@ -329,6 +348,7 @@ static int probe_main_options(int argc, char **argv, struct given *g)
 		{ "brief", .flag = &o->brief },
 		{ "list", .flag = &o->list },
 		{ "stages", .flag = &o->stages },
+		{ "follow", .flag = &o->follow },
 		{ "device", .text = &o->device },
 		{ "model", .text = &o->model },
 		{ "act", .text = &o->act },
