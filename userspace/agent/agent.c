@@ -270,6 +270,7 @@ static int close_all(struct davy_agent *a)
 	davy_readers_close(a);
 	davy_agent_kfd_close(a);
 	davy_agent_gpus_close(a);
+	davy_agent_nvml_close(a);
 	davy_agent_kernel_log_close(a);
 	davy_agent_lockups_close(a);
 	davy_agent_versions_close(a);

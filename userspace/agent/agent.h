@@ -17,6 +17,7 @@
 #include "agent/policy/agent_counts.h"
 #include "agent/sense/agent_dmem.h"
 #include "agent/sense/agent_gpus.h"
+#include "agent/sense/agent_nvml.h"
 #include "agent/act/freezes.h"
 #include "agent/act/agent_intents.h"
 #include "agent/sense/kernel_log.h"
@@ -179,6 +180,7 @@ struct davy_agent {
 	char recent[DAVY_RECENT_MAX][DAVY_RECENT_LEN]; /* the last output lines, for a terminal */
 	size_t recent_count;
 	struct davy_gpus gpus;
+	struct davy_nvml nvml;
 	struct davy_kernel_log kernel_log;
 	struct davy_kfd kfd;
 	struct davy_module_asked modules[DAVY_MODULES_ASKED];

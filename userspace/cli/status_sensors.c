@@ -58,6 +58,20 @@ static bool status_print_driver(const json_t *order, size_t first)
 	return false;
 }
 
+/* The source of each GPU's memory, or that it has none. */
+static void status_print_memory(const json_t *list)
+{
+	const json_t *gpu;
+	size_t i;
+
+	if (json_array_size(list))
+		printf("memory of each GPU\n");
+	json_array_foreach(list, i, gpu) printf(
+		"  %-14s %-8s %s%s%s\n", davy_message_text(gpu, "device"),
+		davy_message_text(gpu, "driver"), davy_message_text(gpu, "source"),
+		*davy_message_text(gpu, "reason") ? ": " : "", davy_message_text(gpu, "reason"));
+}
+
 void davy_print_source_order(const json_t *answer)
 {
 	const json_t *order = json_object_get(answer, "ladder"), *step;
@@ -77,6 +91,7 @@ void davy_print_source_order(const json_t *answer)
 		       (long long)davy_message_number(step, "seen", 0), status_used_hook(step));
 		status_print_sources(step);
 	}
+	status_print_memory(json_object_get(answer, "memory"));
 	printf("live: attached, events were seen; ready: attached to a known hook, no event seen "
 	       "yet\n");
 }

@@ -74,6 +74,10 @@ static void print_lockups(const json_t *list)
 /* For a device that uses host memory, shows what is available. */
 static void print_memory(const json_t *gpu)
 {
+	if (*davy_message_text(gpu, "unreadable")) {
+		printf("  memory unknown: %s\n", davy_message_text(gpu, "unreadable"));
+		return;
+	}
 	print_bar("VRAM", gpu, "vram_used", "vram_total");
 	print_bar("GTT", gpu, "gtt_used", "gtt_total");
 	if (json_is_true(json_object_get(gpu, "shared_memory")))

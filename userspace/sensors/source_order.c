@@ -365,6 +365,11 @@ static const struct row rows[] = {
 	  DAVY_FACT_NVIDIA_XID,
 	  { "nvidia/xid" },
 	  "faults, hangs and lost devices of NVIDIA's driver" },
+	{ "nvidia",
+	  "memory",
+	  NOT_ITS_OWN,
+	  { "nvml" },
+	  "how full the GPU's memory is, and which process uses how much" },
 };
 
 static const struct davy_bpf_object *object_of(const struct davy_bpf *b, const char *source)

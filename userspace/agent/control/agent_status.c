@@ -40,6 +40,8 @@ static json_t *sensors(const struct davy_agent *a)
 	json_array_append_new(list, sensor(&s));
 	if (a->kfd.state.name[0])
 		json_array_append_new(list, sensor(&a->kfd.state));
+	if (davy_agent_nvml_sensor(a, &s))
+		json_array_append_new(list, sensor(&s));
 	return list;
 }
 
@@ -141,15 +143,22 @@ static json_t *status_sources(const struct davy_source_order *step)
 
 static json_t *status_source_orders(const struct davy_agent *a)
 {
-	const struct davy_source_other kfd = { .source = "kfd_smi",
-					       .hook = "/dev/kfd",
-					       .reason = a->kfd.state.reason,
-					       .used = a->kfd.watch_count > 0,
-					       .seen_count = a->kfd.said_count };
+	struct davy_ev_sensor nvml;
+	struct davy_source_other others[] = { { .source = "kfd_smi",
+						.hook = "/dev/kfd",
+						.reason = a->kfd.state.reason,
+						.used = a->kfd.watch_count > 0,
+						.seen_count = a->kfd.said_count },
+					      { .source = "nvml",
+						.hook = DAVY_NVML_LIBRARY,
+						.reason = nvml.reason,
+						.seen_count = a->nvml.record_count } };
 	json_t *list = json_array();
 	struct davy_source_order step;
 
-	for (size_t i = 0; a->bpf && davy_source_order(a->bpf, &kfd, 1, i, &step); i++)
+	davy_agent_nvml_sensor(a, &nvml);
+	others[1].used = nvml.state == DAVY_SENSOR_LIVE;
+	for (size_t i = 0; a->bpf && davy_source_order(a->bpf, others, 2, i, &step); i++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "driver",
 						step.driver, "fact", step.fact, "state",
@@ -201,8 +210,8 @@ static json_t *all_time(const struct davy_agent *a)
 
 json_t *davy_agent_sensors(const struct davy_agent *a)
 {
-	return json_pack("{s:s, s:o, s:o}", "op", "sensors", "ladder", status_source_orders(a),
-			 "programs", programs(a));
+	return json_pack("{s:s, s:o, s:o, s:o}", "op", "sensors", "ladder", status_source_orders(a),
+			 "programs", programs(a), "memory", davy_agent_gpus_memory(a));
 }
 
 json_t *davy_agent_status(struct davy_agent *a)

@@ -19,5 +19,6 @@ json_t *davy_agent_sensors(const struct davy_agent *a); /* source order and BPF 
 
 /* gpu_status.c */
 json_t *davy_agent_gpus_status(const struct davy_agent *a);
+json_t *davy_agent_gpus_memory(const struct davy_agent *a); /* the source of each GPU's */
 
 #endif

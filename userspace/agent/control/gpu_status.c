@@ -41,6 +41,37 @@ static json_t *lockups_of(const struct davy_lockups *lockups)
 	return list;
 }
 
+/* Why the memory of this GPU is not known; "": it is, or it was not read yet. */
+static const char *why_unreadable(const struct davy_watched_gpu *w)
+{
+	if (w->readable || (!w->sampled_ns && !w->nvml.reason[0]))
+		return "";
+	if (davy_nvml_reads(&w->gpu))
+		return w->nvml.reason;
+	return "its driver reports none; Vulkan's heap budget is not read";
+}
+
+static json_t *throttle_reasons(uint64_t bits)
+{
+	json_t *list = json_array();
+
+	for (unsigned int bit = 0; bit < 64; bit++)
+		if (bits >> bit & 1 && davy_nvml_throttle_name(bit))
+			json_array_append_new(list, json_string(davy_nvml_throttle_name(bit)));
+	return list;
+}
+
+/* What only NVML reports, as far as this GPU has it. */
+static void nvml_status(json_t *o, const struct davy_nvml_gpu *n)
+{
+	if (n->has & DAVY_NVML_HAS_TEMPERATURE)
+		json_object_set_new(o, "temperature_c", json_integer((json_int_t)n->temperature_c));
+	if (n->has & DAVY_NVML_HAS_ECC)
+		json_object_set_new(o, "ecc_uncorrected", json_integer((json_int_t)n->ecc_count));
+	if (n->has & DAVY_NVML_HAS_THROTTLE)
+		json_object_set_new(o, "throttled_by", throttle_reasons(n->throttle));
+}
+
 static json_t *gpu_status(const struct davy_gpus *g, const struct davy_watched_gpu *w)
 {
 	const struct davy_ev_memory *m = &w->memory;
@@ -65,6 +96,8 @@ static json_t *gpu_status(const struct davy_gpus *g, const struct davy_watched_g
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_object_set_new(o, rows[i].key, json_integer((json_int_t)rows[i].value));
+	json_object_set_new(o, "unreadable", json_string(why_unreadable(w)));
+	nvml_status(o, &w->nvml);
 	json_object_set_new(o, "lockup", lockups_of(&w->lockups));
 	json_object_set_new(o, "clients", clients_of(g, w->gpu.device));
 	return o;
@@ -76,5 +109,28 @@ json_t *davy_agent_gpus_status(const struct davy_agent *a)
 
 	for (size_t i = 0; i < a->gpus.count; i++)
 		json_array_append_new(list, gpu_status(&a->gpus, &a->gpus.gpu[i]));
+	return list;
+}
+
+static const char *memory_source(const struct davy_gpu *gpu)
+{
+	if (davy_nvml_reads(gpu))
+		return DAVY_NVML_LIBRARY;
+	return strcmp(gpu->driver, "amdgpu") ? "ioctl" : "sysfs";
+}
+
+json_t *davy_agent_gpus_memory(const struct davy_agent *a)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < a->gpus.count; i++) {
+		const struct davy_watched_gpu *w = &a->gpus.gpu[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s}", "device", w->gpu.device,
+						"driver", w->gpu.driver, "source",
+						w->readable ? memory_source(&w->gpu) : "none",
+						"reason", why_unreadable(w)));
+	}
 	return list;
 }

@@ -117,29 +117,41 @@ static bool host_moved(const struct davy_watched_gpu *w, const struct davy_ev_me
 	       gpus_distance(now->pressure_permille, w->reported_pressure) >= STALL_STEP;
 }
 
-static void gpus_sample(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
+void davy_agent_gpus_take(struct davy_agent *a, struct davy_watched_gpu *w,
+			  const struct davy_ev_memory *memory, bool readable, uint64_t now_ns)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_MEMORY, 0);
 	struct davy_ev_memory before = w->memory;
 	uint64_t ago_ns = now_ns - w->sampled_ns;
 	bool first = !w->sampled_ns;
-	bool counters = first || now_ns - w->counted_ns >= COUNT_NS;
 
-	ev.memory = before;
-	w->readable = !davy_gpu_memory_read(&w->gpu, counters, &ev.memory);
+	ev.memory = w->memory = *memory;
+	w->readable = readable;
 	w->sampled_ns = now_ns;
-	if (counters)
-		w->counted_ns = now_ns;
-	w->memory = ev.memory;
 	w->next_ns = now_ns + davy_gpu_memory_interval(&ev.memory, first ? NULL : &before, ago_ns);
 	before.host_available = ev.memory.host_available;
 	before.pressure_permille = ev.memory.pressure_permille;
-	if (!w->readable ||
+	if (!readable ||
 	    (!first && !host_moved(w, &ev.memory) && !memcmp(&before, &ev.memory, sizeof(before))))
 		return;
 	w->reported_available = ev.memory.host_available;
 	w->reported_pressure = ev.memory.pressure_permille;
 	davy_agent_feed(a, &ev);
+}
+
+static void gpus_sample(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
+{
+	struct davy_ev_memory memory = w->memory;
+	bool counters = !w->sampled_ns || now_ns - w->counted_ns >= COUNT_NS, readable;
+
+	if (davy_nvml_reads(&w->gpu)) {
+		davy_agent_nvml_ask(a, w, now_ns);
+		return;
+	}
+	if (counters)
+		w->counted_ns = now_ns;
+	readable = !davy_gpu_memory_read(&w->gpu, counters, &memory);
+	davy_agent_gpus_take(a, w, &memory, readable, now_ns);
 }
 
 static bool client_changed(const struct davy_fdinfo *a, const struct davy_fdinfo *b)
@@ -170,9 +182,9 @@ static uint64_t gpus_bytes_of(const struct davy_gpu_client *c)
 	return c->pid ? c->info.vram + c->info.gtt + c->info.system : 0;
 }
 
-static void on_client(void *arg, uint32_t pid, const struct davy_fdinfo *info)
+static void gpus_take_client(struct davy_agent *a, uint32_t pid, const struct davy_fdinfo *info,
+			     bool by_nvml, uint32_t round)
 {
-	struct davy_agent *a = arg;
 	struct davy_gpu_client *c = gpus_slot_of(&a->gpus, pid, info);
 	uint64_t before;
 	bool changed;
@@ -182,7 +194,8 @@ static void on_client(void *arg, uint32_t pid, const struct davy_fdinfo *info)
 	before = gpus_bytes_of(c);
 	changed = !c->pid || client_changed(&c->info, info);
 	c->pid = pid;
-	c->round = a->gpus.round;
+	c->by_nvml = by_nvml;
+	c->round = round;
 	c->info = *info;
 	if (changed)
 		say_client(a, pid, info, false);
@@ -190,19 +203,45 @@ static void on_client(void *arg, uint32_t pid, const struct davy_fdinfo *info)
 		davy_tracked_used(a, pid);
 }
 
+/* Removes the clients that a complete reply does not contain. "device" NULL: on any device. */
+static void gpus_sweep(struct davy_agent *a, bool by_nvml, const char *device, uint32_t round)
+{
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
+		struct davy_gpu_client *c = &a->gpus.client[i];
+
+		if (!c->pid || c->by_nvml != by_nvml || c->round == round ||
+		    (device && strcmp(c->info.device, device) != 0))
+			continue;
+		say_client(a, c->pid, &c->info, true);
+		memset(c, 0, sizeof(*c));
+	}
+}
+
+void davy_agent_gpus_processes(struct davy_agent *a, const struct davy_nvml_record *r)
+{
+	struct davy_fdinfo info = { .driver = "nvidia" };
+
+	davy_copy_name(info.device, sizeof(info.device), r->device);
+	for (uint32_t i = 0; i < r->process_count; i++) {
+		info.vram = r->process[i].bytes;
+		gpus_take_client(a, r->process[i].pid, &info, true, (uint32_t)r->serial);
+	}
+	gpus_sweep(a, true, r->device, (uint32_t)r->serial);
+}
+
+static void on_client(void *arg, uint32_t pid, const struct davy_fdinfo *info)
+{
+	struct davy_agent *a = arg;
+
+	gpus_take_client(a, pid, info, false, a->gpus.round);
+}
+
 static void gpus_on_done(void *arg)
 {
 	struct davy_agent *a = arg;
 
 	a->gpus.blocked_pid = 0;
-	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
-		struct davy_gpu_client *c = &a->gpus.client[i];
-
-		if (!c->pid || c->round == a->gpus.round)
-			continue;
-		say_client(a, c->pid, &c->info, true);
-		memset(c, 0, sizeof(*c));
-	}
+	gpus_sweep(a, false, NULL, a->gpus.round);
 }
 
 static int gpus_on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
@@ -242,11 +281,15 @@ static void say_blocked(struct davy_agent *a, uint32_t pid)
 	davy_agent_feed(a, &ev);
 }
 
-static bool has_clients(const struct davy_gpus *g)
+/* On "device", or by fdinfo if it is NULL. */
+static bool has_clients(const struct davy_gpus *g, const char *device)
 {
-	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++)
-		if (g->client[i].pid)
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
+		const struct davy_gpu_client *c = &g->client[i];
+
+		if (c->pid && (device ? !strcmp(c->info.device, device) : !c->by_nvml))
 			return true;
+	}
 	return false;
 }
 
@@ -261,7 +304,7 @@ static void gpus_ask(struct davy_agent *a, uint64_t now_ns)
 	}
 	if (!g->source || g->reader_count != davy_clients_start_count(g->reader))
 		listen_to_reader(a);
-	if (now_ns - g->asked_ns < (has_clients(g) ? ASK_NS : SCREEN_NS))
+	if (now_ns - g->asked_ns < (has_clients(g, NULL) ? ASK_NS : SCREEN_NS))
 		return;
 	g->asked_ns = now_ns;
 	if (!davy_clients_ask(g->reader, NULL, 0, now_ns))
@@ -298,6 +341,24 @@ struct davy_watched_gpu *davy_agent_gpu(struct davy_agent *a, const char *device
 	return device[0] ? agent_gpus_find(&a->gpus, device) : NULL;
 }
 
+/* A record of NVML has memory and processes: those are sampled more often than flat memory. */
+static bool gpus_due(const struct davy_gpus *g, const struct davy_watched_gpu *w, uint64_t now_ns)
+{
+	if (now_ns >= w->next_ns)
+		return true;
+	return davy_nvml_reads(&w->gpu) && w->readable && now_ns - w->sampled_ns >= ASK_NS &&
+	       has_clients(g, w->gpu.device);
+}
+
+/* NVIDIA's driver has no fdinfo. */
+static bool have_fdinfo(const struct davy_gpus *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (!davy_nvml_reads(&g->gpu[i].gpu))
+			return true;
+	return false;
+}
+
 void davy_agent_gpus_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_gpus *g = &a->gpus;
@@ -305,9 +366,10 @@ void davy_agent_gpus_tick(struct davy_agent *a, uint64_t now_ns)
 	if (!g->listed_ns || now_ns - g->listed_ns >= LIST_NS)
 		gpus_list(a, now_ns);
 	for (size_t i = 0; i < g->count; i++)
-		if (now_ns >= g->gpu[i].next_ns)
+		if (gpus_due(g, &g->gpu[i], now_ns))
 			gpus_sample(a, &g->gpu[i], now_ns);
-	if (g->reader && g->count)
+	davy_agent_nvml_tick(a, now_ns);
+	if (g->reader && have_fdinfo(g))
 		gpus_ask(a, now_ns);
 }
 

@@ -10,6 +10,7 @@
 #include "sensors/gpu/gpus.h"
 #include "sensors/gpu/lockup.h"
 #include "sensors/proc/process_traces.h"
+#include "agent/sense/agent_nvml.h"
 #include "agent/sense/agent_versions.h"
 
 #define DAVY_GPU_CLIENTS_MAX 512
@@ -25,6 +26,7 @@ struct davy_watched_gpu {
 	uint64_t reported_available; /* the host's memory in the last event */
 	uint32_t reported_pressure;
 	bool readable; /* the driver reports at least totals */
+	struct davy_nvml_gpu nvml;
 	struct davy_lockups lockups;
 	uint64_t lockups_ns; /* last reading; 0: never */
 	struct davy_device_versions versions;
@@ -33,6 +35,7 @@ struct davy_watched_gpu {
 struct davy_gpu_client {
 	uint32_t pid;	/* 0: empty */
 	uint32_t round; /* of the last reply that contained it */
+	bool by_nvml;	/* not by fdinfo */
 	struct davy_fdinfo info;
 };
 
@@ -58,6 +61,13 @@ void davy_agent_gpus_changed(struct davy_agent *a);
 
 /* NULL: there is no such device, or it has no driver. */
 struct davy_watched_gpu *davy_agent_gpu(struct davy_agent *a, const char *device);
+
+/* Reports a sample if it differs from the last one, and sets the time of the next one. */
+void davy_agent_gpus_take(struct davy_agent *a, struct davy_watched_gpu *w,
+			  const struct davy_ev_memory *memory, bool readable, uint64_t now_ns);
+
+/* All processes of a device, with their memory on it. */
+void davy_agent_gpus_processes(struct davy_agent *a, const struct davy_nvml_record *r);
 
 /* The memory of a process on each device, from the last reply. */
 void davy_agent_gpus_used(const struct davy_agent *a, uint32_t pid,
