@@ -152,7 +152,7 @@ help:
 	@echo "  make              build out/davylamp, the programs it starts, and the laboratory"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
-	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-doctor test-cli test-chaos run"
+	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-chaos run"
 	@echo "    alone;"
 	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and look for better"

@@ -17,7 +17,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor cli chaos
+SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor nvidia cli chaos
 
 export O CACHE STAGE KERNEL
 
@@ -143,6 +143,11 @@ test-probe: setup-test
 test-doctor: setup-test
 	@$(MAKE) --no-print-directory -s stage lab
 	@tests/run doctor
+
+.PHONY: test-nvidia
+test-nvidia: setup-test
+	@$(MAKE) --no-print-directory -s stage
+	@tests/run nvidia
 
 $(O)/systemd/ollama: tests/systemd/ollama.c
 	@mkdir -p $(@D)
