@@ -67,6 +67,11 @@ static void nvml_take_memory(struct davy_agent *a, struct davy_watched_gpu *w,
 	struct davy_ev_memory memory = w->memory;
 
 	davy_gpu_memory_read(&w->gpu, false, &memory); /* the host's part of it */
+	/*
+	 * In runtime suspend this driver keeps VRAM powered if more than 200 MB are in use
+	 * (NVreg_DynamicPowerManagementVideoMemoryThreshold): no host memory is needed for it.
+	 */
+	memory.flags &= ~DAVY_MEMORY_MAY_SUSPEND;
 	memory.vram_total = r->total;
 	memory.vram_used = r->used;
 	w->nvml = (struct davy_nvml_gpu){ .has = r->has,
