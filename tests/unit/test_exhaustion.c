@@ -466,11 +466,16 @@ static void tables_are_bounded(void **state)
 	assert_int_equal(core.world.memory.evicted_count, (5000 - 16) + (5000 - 512));
 }
 
-static void load_over(uint64_t others_bytes, bool works)
+static void load_over(const char *driver, uint64_t others_bytes, bool works)
 {
 	struct davy_event ev;
 
 	begin_engine(PID);
+	ev = event(DAVY_EV_DEVICE, 0);
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
+	davy_copy_name(ev.device.driver, sizeof(ev.device.driver), driver);
+	ev.device.change = DAVY_DEVICE_ADDED;
+	tell(&ev);
 	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	base = others_bytes;
 	live(20 * S);
@@ -500,11 +505,18 @@ static void load_over(uint64_t others_bytes, bool works)
 static void a_load_over_an_idle_model_is_a_note(void **state)
 {
 	(void)state;
-	load_over(8 * GB, false);
+	load_over("amdgpu", 8 * GB, false);
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 1);
-	load_over(8 * GB, true);
+	load_over("amdgpu", 8 * GB, true);
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 3);
-	load_over(GB, false); /* too little to make room */
+	load_over("amdgpu", GB, false); /* too little to make room */
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 3);
+}
+
+static void nvidias_driver_evicts_no_idle_model_for_a_load(void **state)
+{
+	(void)state;
+	load_over("nvidia", 8 * GB, false);
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 3);
 }
 
@@ -534,6 +546,7 @@ int main(void)
 		cmocka_unit_test(a_device_that_is_gone_is_forgotten),
 		cmocka_unit_test(tables_are_bounded),
 		cmocka_unit_test(a_load_over_an_idle_model_is_a_note),
+		cmocka_unit_test(nvidias_driver_evicts_no_idle_model_for_a_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

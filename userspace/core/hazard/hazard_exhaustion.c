@@ -8,9 +8,9 @@
  *   load if the process has never stopped growing or is unknown; growth above "fast_rate" is always
  *   a load. A load is level 1, or no alarm if its model is known to fit. It gets its real level
  *   only if the heap is nearly full (less than a second left) and stays so. It stays at level 1
- *   while the largest other model is idle, because the driver can evict that. Growth below a recent
- *   peak is treated like a load. A full heap without growth, and VRAM of a device that shares host
- *   memory, raise no alarm.
+ *   while the largest other model is idle, because the driver can evict that (NVIDIA's does not).
+ *   Growth below a recent peak is treated like a load. A full heap without growth, and VRAM of a
+ *   device that shares host memory, raise no alarm.
  * Test: tests/unit/test_forecast.c, tests/unit/test_exhaustion.c.
  */
 #include "core/hazard/hazards.h"
@@ -97,13 +97,17 @@ static bool exhaustion_load_fits(struct davy_step *s, const struct davy_memory_c
 	return whole > c->bytes && whole - c->bytes <= left;
 }
 
-/* True if another model is idle: the driver evicts it for a load and has room again. */
+/*
+ * True if another model is idle: the driver evicts it for a load and has room again. NVIDIA's
+ * driver evicts managed memory only, which engines do not use by default.
+ */
 static bool exhaustion_can_evict_idle(struct davy_step *s, const struct heap_view *v,
 				      const struct davy_memory_client *c)
 {
+	const struct davy_device_state *d = davy_world_device(&s->core->world, v->device);
 	const struct davy_memory_client *other;
 
-	if (v->heap != DAVY_OF_VRAM)
+	if (v->heap != DAVY_OF_VRAM || (d && davy_same_name(d->driver, "nvidia")))
 		return false;
 	other = davy_memory_largest_but(&s->core->world.memory, v->device, c ? c->pid : 0);
 	return other && other->bytes > v->total / 16 && davy_is_idle(s, other->pid);
