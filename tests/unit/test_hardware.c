@@ -115,6 +115,26 @@ static void the_kernels_own_words_count_as_the_lines_do(void **state)
 	assert_int_equal(hardware(ev), 0);
 }
 
+static void clocks_lowered_by_a_fault_are_a_note(void **state)
+{
+	struct davy_event ev = event(DAVY_EV_CLOCKS, 0);
+
+	(void)state;
+	davy_copy_name(ev.clocks.device, sizeof(ev.clocks.device), GPU);
+	for (uint32_t reason = 0; reason <= DAVY_CLOCK_REASON_COUNT; reason++) {
+		ev.clocks.reason = reason;
+		assert_int_equal(davy_event_valid(&ev), reason < DAVY_CLOCK_REASON_COUNT);
+		if (davy_event_valid(&ev))
+			assert_int_equal(hardware(ev), davy_clock_reason_bad(reason));
+	}
+	ev.clocks.reason = DAVY_CLOCK_HW_THERMAL;
+	assert_int_equal(hardware(ev), 1);
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->detail,
+			    "hw_thermal_slowdown");
+	ev.clocks.reason = DAVY_CLOCK_SW_POWER_CAP; /* normal under load */
+	assert_int_equal(hardware(ev), 0);
+}
+
 static void an_uncorrectable_error_names_the_affected_process(void **state)
 {
 	struct davy_event ev;
@@ -318,6 +338,7 @@ int main(void)
 		cmocka_unit_test(a_line_has_the_level_of_its_weight),
 		cmocka_unit_test(an_xid_is_judged_by_its_class),
 		cmocka_unit_test(the_kernels_own_words_count_as_the_lines_do),
+		cmocka_unit_test(clocks_lowered_by_a_fault_are_a_note),
 		cmocka_unit_test(an_uncorrectable_error_names_the_affected_process),
 		cmocka_unit_test(an_error_reported_twice_is_one_alarm),
 		cmocka_unit_test(errors_of_programs_are_only_recorded),

@@ -153,6 +153,16 @@ static bool kfd_text(const struct davy_event *ev, char *buf, size_t size)
 	return true;
 }
 
+static bool clocks_text(const struct davy_ev_clocks *c, char *buf, size_t size)
+{
+	char device[2 * DAVY_DEVICE_LEN];
+
+	snprintf(buf, size, "clocks   %s lowers its clocks: %s",
+		 davy_text_safe(device, sizeof(device), c->device),
+		 davy_clock_reason_name(c->reason));
+	return true;
+}
+
 static bool body(const struct davy_event *ev, char *buf, size_t size)
 {
 	switch (ev->kind) {
@@ -164,6 +174,8 @@ static bool body(const struct davy_event *ev, char *buf, size_t size)
 		return log_text(ev, buf, size);
 	case DAVY_EV_KFD:
 		return kfd_text(ev, buf, size);
+	case DAVY_EV_CLOCKS:
+		return clocks_text(&ev->clocks, buf, size);
 	case DAVY_EV_FACT:
 		return fact_text(ev, buf, size);
 	case DAVY_EV_PROCESS:

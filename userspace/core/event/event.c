@@ -28,6 +28,26 @@ const char *davy_device_change_name(uint32_t change)
 	return change < DAVY_DEVICE_CHANGE_COUNT && names[change] ? names[change] : "unknown";
 }
 
+const char *davy_clock_reason_name(uint32_t reason)
+{
+	static const char *const names[DAVY_CLOCK_REASON_COUNT] = {
+		[DAVY_CLOCK_SW_POWER_CAP] = "sw_power_cap",
+		[DAVY_CLOCK_HW_SLOWDOWN] = "hw_slowdown",
+		[DAVY_CLOCK_SYNC_BOOST] = "sync_boost",
+		[DAVY_CLOCK_SW_THERMAL] = "sw_thermal_slowdown",
+		[DAVY_CLOCK_HW_THERMAL] = "hw_thermal_slowdown",
+		[DAVY_CLOCK_HW_POWER_BRAKE] = "hw_power_brake_slowdown",
+	};
+
+	return reason < DAVY_CLOCK_REASON_COUNT ? names[reason] : "unknown";
+}
+
+bool davy_clock_reason_bad(uint32_t reason)
+{
+	return reason == DAVY_CLOCK_HW_SLOWDOWN || reason == DAVY_CLOCK_SW_THERMAL ||
+	       reason == DAVY_CLOCK_HW_THERMAL || reason == DAVY_CLOCK_HW_POWER_BRAKE;
+}
+
 const char *davy_kfd_event_name(uint32_t event)
 {
 	static const char *const names[DAVY_KFD_EVENT_COUNT] = {

@@ -52,7 +52,8 @@ enum davy_event_kind {
 	DAVY_EV_RULES = 35,
 	DAVY_EV_FINDING = 36,
 	DAVY_EV_OWNER = 37,
-	DAVY_EV_COUNT = 38,
+	DAVY_EV_CLOCKS = 38,
+	DAVY_EV_COUNT = 39,
 };
 
 struct davy_ev_config {
@@ -592,6 +593,23 @@ enum davy_sensor_state {
 	DAVY_SENSOR_STATE_COUNT = 5,
 };
 
+/* Why the clocks of a GPU are lower than requested. */
+enum davy_clock_reason {
+	DAVY_CLOCK_SW_POWER_CAP = 0,
+	DAVY_CLOCK_HW_SLOWDOWN = 1,
+	DAVY_CLOCK_SYNC_BOOST = 2,
+	DAVY_CLOCK_SW_THERMAL = 3,
+	DAVY_CLOCK_HW_THERMAL = 4,
+	DAVY_CLOCK_HW_POWER_BRAKE = 5,
+	DAVY_CLOCK_REASON_COUNT = 6,
+};
+
+struct davy_ev_clocks { /* they have been lowered for this reason since the last sample */
+	char device[DAVY_DEVICE_LEN];
+	uint32_t reason; /* enum davy_clock_reason */
+	uint32_t pad;
+};
+
 struct davy_ev_sensor {
 	char name[32];
 	char reason[DAVY_REASON_LEN];
@@ -642,6 +660,7 @@ struct davy_event {
 		struct davy_ev_rules rules;
 		struct davy_ev_finding finding;
 		struct davy_ev_owner owner;
+		struct davy_ev_clocks clocks;
 	};
 };
 
@@ -680,6 +699,7 @@ _Static_assert(sizeof(struct davy_ev_restored) == 32 + DAVY_DEVICE_LEN, "trace f
 _Static_assert(sizeof(struct davy_ev_clock) == 8, "trace format");
 _Static_assert(sizeof(struct davy_ev_tuning) == 664, "trace format");
 _Static_assert(sizeof(struct davy_ev_rules) == 16, "trace format");
+_Static_assert(sizeof(struct davy_ev_clocks) == DAVY_DEVICE_LEN + 8, "trace format");
 _Static_assert(sizeof(struct davy_ev_finding) ==
 		       8 + DAVY_DEVICE_LEN + DAVY_MODEL_LEN + DAVY_DETAIL_LEN,
 	       "trace format");
@@ -689,6 +709,12 @@ size_t davy_event_payload_size(uint32_t kind);
 const char *davy_event_kind_name(uint32_t kind);
 const char *davy_device_change_name(uint32_t change);
 const char *davy_kfd_event_name(uint32_t event);
+
+/* As nvidia-smi names it. */
+const char *davy_clock_reason_name(uint32_t reason);
+
+/* True: a fault or heat, not a limit that is normal under load. */
+bool davy_clock_reason_bad(uint32_t reason);
 const char *davy_lockup_origin_name(uint32_t origin);
 
 /*

@@ -416,6 +416,11 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 	[DAVY_EV_OWNER] = { SHAPE("owner", owner), .of_process = true, FIELDS(
 		NUMBER("uid", owner.uid),
 	) },
+	[DAVY_EV_CLOCKS] = { SHAPE("clocks_lowered", clocks), FIELDS(
+		TEXT("device", clocks.device, NEEDED),
+		NAME("reason", clocks.reason, davy_clock_reason_name,
+		     BELOW(DAVY_CLOCK_REASON_COUNT)),
+	) },
 };
 /* clang-format on */
 

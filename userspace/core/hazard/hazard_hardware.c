@@ -2,12 +2,13 @@
 /*
  * Signal: reports of the kernel and the drivers about memory errors (RAS, ECC, poison, machine
  *   checks), heat, the link (AER, PCI), and NVIDIA's Xids of these classes. Sources: kernel log
- *   lines, the amdgpu interrupt of an uncorrectable error, KFD's throttling, facts of BPF programs.
+ *   lines, the amdgpu interrupt of an uncorrectable error, KFD's throttling, facts of BPF programs,
+ *   NVML's count of uncorrectable errors and its reasons for lower clocks.
  * Threshold: one. The level is the weight of the line (log_kind.c, xid.c), 3 if the driver requests
  *   a reset or has lost the device, 1 for throttling. Corrected errors are level 1 at any number,
  *   on the link only from "corrected" within "window" on.
  * False alarms: a few corrected link errors, single retired pages (level 1), Xids that the program
- *   itself causes (13, 31, 43, 45, 69: see other hazards).
+ *   itself causes (13, 31, 43, 45, 69: see other hazards), clocks at the limit of power.
  * Test: tests/unit/test_hardware.c.
  */
 #include "core/event/fact.h"
@@ -169,6 +170,19 @@ static void hardware_look_at_kfd(struct davy_step *s)
 		hardware_raise(s, &f);
 }
 
+static void hardware_look_at_clocks(struct davy_step *s)
+{
+	const struct davy_ev_clocks *in = &s->ev->clocks;
+	struct finding f = { .device = in->device,
+			     .name = davy_clock_reason_name(in->reason),
+			     .level = 1,
+			     .observed = 1,
+			     .threshold = 1 };
+
+	if (davy_clock_reason_bad(in->reason))
+		hardware_raise(s, &f);
+}
+
 static void hardware_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
@@ -180,6 +194,9 @@ static void hardware_look(struct davy_step *s)
 		break;
 	case DAVY_EV_FAULT:
 		hardware_look_at_fault(s);
+		break;
+	case DAVY_EV_CLOCKS:
+		hardware_look_at_clocks(s);
 		break;
 	default:
 		hardware_look_at_kfd(s);
@@ -201,7 +218,7 @@ static void hardware_reason(const struct davy_plan *p, struct davy_clause *c)
 
 const struct davy_hazard_row davy_hazard_hardware = {
 	.sees = DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
-		DAVY_SEES(DAVY_EV_FACT),
+		DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_CLOCKS),
 	.look = hardware_look,
 	.reason = hardware_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
