@@ -115,15 +115,6 @@ static void each_reason_fits_and_says_what_to_do(void **state)
 	assert_non_null(strstr(reason, "nvmlInit_v2: error 18, module and library"));
 }
 
-static void only_limits_of_the_clocks_have_names(void **state)
-{
-	(void)state;
-	assert_null(davy_nvml_throttle_name(0)); /* idle */
-	assert_string_equal(davy_nvml_throttle_name(3), "hw_slowdown");
-	assert_null(davy_nvml_throttle_name(8));
-	assert_null(davy_nvml_throttle_name(63));
-}
-
 static void pauses_double_up_to_a_limit(void **state)
 {
 	(void)state;
@@ -141,7 +132,6 @@ int main(void)
 		cmocka_unit_test(impossible_processes_are_refused),
 		cmocka_unit_test(a_failure_has_no_values),
 		cmocka_unit_test(each_reason_fits_and_says_what_to_do),
-		cmocka_unit_test(only_limits_of_the_clocks_have_names),
 		cmocka_unit_test(pauses_double_up_to_a_limit),
 	};
 

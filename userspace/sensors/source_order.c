@@ -370,6 +370,11 @@ static const struct row rows[] = {
 	  NOT_ITS_OWN,
 	  { "nvml" },
 	  "how full the GPU's memory is, and which process uses how much" },
+	{ "nvidia",
+	  "ECC errors, lowered clocks",
+	  NOT_ITS_OWN,
+	  { "nvml" },
+	  "uncorrectable errors without an Xid, and GPUs that are too hot" },
 };
 
 static const struct davy_bpf_object *object_of(const struct davy_bpf *b, const char *source)

@@ -55,9 +55,9 @@ static json_t *throttle_reasons(uint64_t bits)
 {
 	json_t *list = json_array();
 
-	for (unsigned int bit = 0; bit < 64; bit++)
-		if (bits >> bit & 1 && davy_nvml_throttle_name(bit))
-			json_array_append_new(list, json_string(davy_nvml_throttle_name(bit)));
+	for (uint32_t bit = 0; bit < DAVY_CLOCK_REASON_COUNT; bit++)
+		if (bits >> bit & 1)
+			json_array_append_new(list, json_string(davy_clock_reason_name(bit)));
 	return list;
 }
 

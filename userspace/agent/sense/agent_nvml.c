@@ -14,7 +14,8 @@
 #define DEADLINE_NS  (5 * DAVY_NS_PER_S)  /* a sample takes milliseconds */
 #define ASLEEP_NS    (5 * DAVY_NS_PER_S)
 #define UNUSED_NS    (30 * DAVY_NS_PER_S)
-#define FAILURES_MAX 9 /* failures that double the pause: up to 512 s */
+#define FAILURES_MAX 9			   /* failures that double the pause: up to 512 s */
+#define FORGET_NS    (600 * DAVY_NS_PER_S) /* without a failure; longer than each pause */
 #define STUCK_MAX    2
 
 bool davy_nvml_reads(const struct davy_gpu *gpu)
@@ -31,7 +32,10 @@ static void nvml_end(struct davy_agent *a)
 
 static void nvml_fail(struct davy_watched_gpu *w, uint64_t now_ns, const char *reason)
 {
+	if (now_ns - w->nvml.failed_ns >= FORGET_NS)
+		w->nvml.failures = 0;
 	w->nvml.failures++;
+	w->nvml.failed_ns = now_ns;
 	w->nvml.has = 0;
 	w->readable = false;
 	w->next_ns = now_ns + davy_worker_pause_ns(w->nvml.failures, FAILURES_MAX);
@@ -51,14 +55,50 @@ static void nvml_lose(struct davy_agent *a, const char *why)
 {
 	struct davy_nvml *n = &a->nvml;
 	struct davy_watched_gpu *w = davy_agent_gpu(a, n->request.device);
+	uint64_t now_ns = davy_boot_ns();
 	char reason[DAVY_REASON_LEN];
 
-	if (n->asked_ns && w && davy_nvml_reads(&w->gpu)) {
+	if (!n->asked_ns) {
+		snprintf(reason, sizeof(reason), "NVML's worker, without a request, %s", why);
+		nvml_fail_all(a, now_ns, reason);
+	} else if (w && davy_nvml_reads(&w->gpu)) {
 		snprintf(reason, sizeof(reason), "NVML's worker, asked about %.20s, %s",
 			 n->request.device, why);
-		nvml_fail(w, davy_boot_ns(), reason);
+		nvml_fail(w, now_ns, reason);
 	}
 	nvml_end(a);
+}
+
+/* Reports what is new: uncorrectable errors, and faults that lower the clocks. */
+static void nvml_take_health(struct davy_agent *a, struct davy_nvml_gpu *n,
+			     const struct davy_nvml_record *r)
+{
+	uint64_t throttle = r->throttle >> DAVY_NVML_THROTTLE;
+	struct davy_event ev;
+
+	if (n->ecc_known && r->ecc_count > n->ecc_count) {
+		ev = davy_agent_event(DAVY_EV_FAULT, 0);
+		davy_copy_name(ev.fault.device, sizeof(ev.fault.device), r->device);
+		ev.fault.fault_class = DAVY_FAULT_ECC;
+		ev.fault.count = r->ecc_count;
+		ev.fault.fresh = r->ecc_count - n->ecc_count;
+		davy_agent_feed(a, &ev);
+	}
+	for (uint32_t reason = 0; reason < DAVY_CLOCK_REASON_COUNT; reason++) {
+		if (!((throttle & ~n->throttle) >> reason & 1) || !davy_clock_reason_bad(reason))
+			continue;
+		ev = davy_agent_event(DAVY_EV_CLOCKS, 0);
+		davy_copy_name(ev.clocks.device, sizeof(ev.clocks.device), r->device);
+		ev.clocks.reason = reason;
+		davy_agent_feed(a, &ev);
+	}
+	n->has = r->has;
+	n->temperature_c = r->temperature_c;
+	n->throttle = throttle;
+	if (r->has & DAVY_NVML_HAS_ECC) {
+		n->ecc_known = true;
+		n->ecc_count = r->ecc_count;
+	}
 }
 
 static void nvml_take_memory(struct davy_agent *a, struct davy_watched_gpu *w,
@@ -74,11 +114,10 @@ static void nvml_take_memory(struct davy_agent *a, struct davy_watched_gpu *w,
 	memory.flags &= ~DAVY_MEMORY_MAY_SUSPEND;
 	memory.vram_total = r->total;
 	memory.vram_used = r->used;
-	w->nvml = (struct davy_nvml_gpu){ .has = r->has,
-					  .temperature_c = r->temperature_c,
-					  .ecc_count = r->ecc_count,
-					  .throttle = r->throttle };
+	w->nvml.reason[0] = 0;
+	nvml_take_health(a, &w->nvml, r);
 	a->nvml.record_count++;
+	a->nvml.record_ns = now_ns;
 	if (r->has & DAVY_NVML_HAS_PROCESSES)
 		davy_agent_gpus_processes(a, r);
 	davy_agent_gpus_take(a, w, &memory, true, now_ns);
@@ -237,14 +276,33 @@ static bool nvml_has_gpu(const struct davy_agent *a)
 	return false;
 }
 
+/* An event about each change of the sensor. */
+static void nvml_report(struct davy_agent *a, uint64_t now_ns)
+{
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
+	struct davy_nvml *n = &a->nvml;
+
+	davy_agent_nvml_sensor(a, &ev.sensor);
+	if (!memcmp(&n->reported, &ev.sensor, sizeof(n->reported)))
+		return;
+	if (n->reported.name[0] && n->reported.state == DAVY_SENSOR_LIVE &&
+	    ev.sensor.state != DAVY_SENSOR_LIVE)
+		n->lost_ns = n->record_ns;
+	n->reported = ev.sensor;
+	if (ev.sensor.state == DAVY_SENSOR_LIVE && n->lost_ns) {
+		ev.sensor.gap_ns = now_ns - n->lost_ns;
+		n->lost_ns = 0;
+	}
+	davy_agent_feed(a, &ev);
+}
+
 void davy_agent_nvml_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_nvml *n = &a->nvml;
-	struct davy_event ev;
 
 	if (!nvml_has_gpu(a)) {
 		nvml_end(a);
-		if (!n->told.name[0])
+		if (!n->reported.name[0])
 			return;
 	}
 	davy_workers_reap(&n->stuck);
@@ -252,14 +310,8 @@ void davy_agent_nvml_tick(struct davy_agent *a, uint64_t now_ns)
 		nvml_receive(a); /* the agent itself may have been late */
 	if (nvml_late(n, now_ns))
 		nvml_lose(a, "hangs: the GPU's firmware (GSP) may have stopped");
-	if (n->asked_ns)
-		return;
-	ev = davy_agent_event(DAVY_EV_SENSOR, 0);
-	davy_agent_nvml_sensor(a, &ev.sensor);
-	if (!memcmp(&n->told, &ev.sensor, sizeof(n->told)))
-		return;
-	n->told = ev.sensor;
-	davy_agent_feed(a, &ev);
+	if (!n->asked_ns)
+		nvml_report(a, now_ns);
 }
 
 void davy_agent_nvml_close(struct davy_agent *a)

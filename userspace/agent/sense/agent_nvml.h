@@ -2,8 +2,9 @@
 /*
  * Memory and processes of NVIDIA GPUs, from a worker that asks NVML (davylamp-probe nvml --follow).
  * It runs while a GPU is bound to the nvidia driver. NVML blocks for ever when a GPU's firmware has
- * stopped: a worker that misses its deadline is killed, and that GPU waits longer each time. A
- * suspended GPU is not asked, which would wake it.
+ * stopped: a worker that misses its deadline is killed, and that GPU waits longer each time. If a
+ * worker ends without a request, every GPU waits. A suspended GPU is not asked, which would wake
+ * it.
  */
 #ifndef DAVY_AGENT_NVML_H
 #define DAVY_AGENT_NVML_H
@@ -18,11 +19,13 @@ struct davy_watched_gpu;
 
 /* Of one GPU. */
 struct davy_nvml_gpu {
-	uint32_t failures; /* consecutive */
-	uint32_t has;	   /* enum davy_nvml_has: the values below that are known */
+	uint32_t failures;  /* not forgotten yet */
+	uint64_t failed_ns; /* the last one */
+	uint32_t has;	    /* enum davy_nvml_has: the values below that are known */
 	uint32_t temperature_c;
+	bool ecc_known; /* earlier errors are not reported as new */
 	uint64_t ecc_count;
-	uint64_t throttle;
+	uint64_t throttle;	      /* bits of enum davy_clock_reason */
 	char reason[DAVY_REASON_LEN]; /* why its memory is not known; "": it is */
 };
 
@@ -33,8 +36,10 @@ struct davy_nvml {
 	uint64_t asked_ns; /* 0: no request is pending */
 	bool answered;	   /* this worker has answered */
 	uint64_t serial;
-	uint64_t record_count;	    /* valid ones of a GPU's memory */
-	struct davy_ev_sensor told; /* the last event about this sensor */
+	uint64_t record_count;		/* valid ones of a GPU's memory */
+	uint64_t record_ns;		/* of the last one */
+	struct davy_ev_sensor reported; /* the last event about this sensor */
+	uint64_t lost_ns;		/* since then it is not live; 0: it is, or was never */
 };
 
 /* True if NVML is the source of this GPU's memory. */

@@ -84,14 +84,3 @@ void davy_nvml_reason(uint32_t stage, uint32_t error, char ret_reason[DAVY_REASO
 			 stage < DAVY_NVML_DONE ? calls[stage] : "NVML", error, *text ? ", " : "",
 			 text);
 }
-
-const char *davy_nvml_throttle_name(unsigned int bit)
-{
-	/* Not: idle, clocks set by an administrator, display. */
-	static const char *const names[] = {
-		[2] = "power_cap",  [3] = "hw_slowdown", [4] = "sync_boost",
-		[5] = "sw_thermal", [6] = "hw_thermal",	 [7] = "hw_power_brake",
-	};
-
-	return bit < sizeof(names) / sizeof(names[0]) ? names[bit] : NULL;
-}

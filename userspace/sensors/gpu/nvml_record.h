@@ -15,6 +15,7 @@
 #define DAVY_NVML_VERSION   1 /* of the two structs */
 #define DAVY_NVML_FD	    3 /* the worker's end of the socket */
 #define DAVY_NVML_LIBRARY   "libnvidia-ml.so.1"
+#define DAVY_NVML_THROTTLE  2  /* the bit of the first enum davy_clock_reason */
 #define DAVY_NVML_PROCESSES 64 /* those with the most memory */
 
 /* The step that failed. Until DAVY_NVML_DEVICE it is the same for every GPU. */
@@ -61,7 +62,7 @@ struct davy_nvml_record {
 	uint64_t total;	    /* bytes */
 	uint64_t used;	    /* with what driver and firmware reserve */
 	uint64_t ecc_count; /* uncorrected since the driver's start (volatile) */
-	uint64_t throttle;  /* bits of nvmlClocksEventReasons */
+	uint64_t throttle;  /* nvmlClocksEventReasons */
 	uint32_t process_count;
 	uint32_t pad;
 	struct davy_nvml_process process[DAVY_NVML_PROCESSES]; /* each pid once */
@@ -75,8 +76,4 @@ bool davy_nvml_record_valid(const struct davy_nvml_record *r, const struct davy_
 
 /* Why a stage failed, and what to do: at most DAVY_REASON_LEN bytes. */
 void davy_nvml_reason(uint32_t stage, uint32_t error, char ret_reason[DAVY_REASON_LEN]);
-
-/* The name of a reason for lower clocks that is a fault or a limit; NULL: another bit. */
-const char *davy_nvml_throttle_name(unsigned int bit);
-
 #endif
