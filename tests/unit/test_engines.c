@@ -20,7 +20,7 @@ static struct davy_engine_facts facts;
 
 static void look(char *const argv[], char *const envp[], const char *exe, const char *parent)
 {
-	const struct davy_engine_look l = { argv, envp, exe, parent };
+	const struct davy_engine_look l = { argv, envp, exe, parent, false };
 
 	davy_engine_identify(&l, &facts);
 }
@@ -252,6 +252,149 @@ static void the_executable_identifies_the_engine_if_argv_does_not(void **state)
 	assert_int_equal(facts.role, DAVY_ROLE_RUNNER);
 }
 
+/* The executable decides: its title and arguments may be those of an engine. */
+static void a_script_with_an_engines_name_is_no_engine(void **state)
+{
+	(void)state;
+	look(ARGV("llama-server", "-m", "a.gguf"), NULL, "/usr/bin/bash", "");
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
+	look(ARGV("/bin/sh", "/opt/llama-server", "-m", "a.gguf"), NULL, "/usr/bin/dash", "");
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
+	look(ARGV("ollama", "serve"), NULL, "/bin/busybox (deleted)", "");
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
+	look(ARGV("python3", "/opt/llama-server", "-m", "a.gguf"), NULL, "/usr/bin/python3.11", "");
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
+	look(ARGV("python3", "/usr/bin/vllm", "serve", "m"), NULL, "/usr/bin/python3.11", "");
+	assert_int_equal(facts.engine, DAVY_ENGINE_VLLM);
+	look(ARGV("/usr/bin/timeout", "9", "llama-server"), NULL, "/usr/bin/timeout", "");
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
+}
+
+#define MODEL "llama-server", "-m", "a.gguf", "-c", "512"
+
+/* Each wrapper of the table, with each form of its options. */
+static char *const wrapped[][16] = {
+	{ "chroot", "/r", MODEL },
+	{ "chroot", "--userspec=u:g", "--groups", "a,b", "--skip-chdir", "/r", MODEL },
+	{ "env", MODEL },
+	{ "/usr/bin/env", "-i", "A=B", "C=-c", MODEL },
+	{ "env", "-", "-u", "A", "-uB", "-vC/x", "--chdir=/", "--block-signal=INT", "A=1", MODEL },
+	{ "ionice", "-c3", MODEL },
+	{ "ionice", "-c", "2", "-n", "7", "-t", "--class", "idle", MODEL },
+	{ "nice", MODEL },
+	{ "nice", "-n", "-5", MODEL },
+	{ "nice", "-n5", MODEL },
+	{ "nice", "-10", MODEL },
+	{ "nice", "--10", "--adjustment=3", MODEL },
+	{ "nohup", MODEL },
+	{ "numactl", "-N", "0", "-m0", "--cpunodebind=0", "--membind", "0", "-l", MODEL },
+	{ "numactl", "-C", "0-3", "--interleave=all", "--all", "--", MODEL },
+	{ "setpriv", "--reuid=65534", "--regid", "65534", "--clear-groups", MODEL },
+	{ "setpriv", "--reset-env", "--no-new-privs", "--inh-caps=-all", MODEL },
+	{ "stdbuf", "-oL", "-e", "0", "--input=L", MODEL },
+	{ "sudo", "-u", "u", "-nE", "--", "A=B", MODEL },
+	{ "sudo", "-uu", "--group=g", "--preserve-env=A,B", "-H", MODEL },
+	{ "taskset", "0x3", MODEL },
+	{ "taskset", "-c", "0-1", MODEL },
+	{ "taskset", "-ac", "0", MODEL },
+	{ "timeout", "1h", MODEL },
+	{ "timeout", "-k", "5", "-sINT", "--foreground", "--kill-after=1", "1h", MODEL },
+	{ "nice", "-n", "5", "env", "A=B", "taskset", "-c", "0", MODEL },
+};
+
+static void look_typed(char *const argv[], char *const envp[])
+{
+	const struct davy_engine_look l = { argv, envp, "", "", true };
+
+	davy_engine_identify(&l, &facts);
+}
+
+static void a_typed_command_is_read_through_its_wrappers(void **state)
+{
+	struct davy_engine_override cpu = { .backend = DAVY_BACKEND_CPU,
+					    .settings = { .context = 256 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrapped) / sizeof(wrapped[0]); i++) {
+		char *const *argv = wrapped[i];
+		struct davy_args args;
+		size_t own = 0;
+
+		look_typed(argv, NULL);
+		if (facts.engine != DAVY_ENGINE_LLAMA_SERVER || facts.context_size != 512)
+			fail_msg("line %zu ('%s %s')", i, argv[0], argv[1]);
+		look(argv, NULL, "", "");
+		assert_int_equal(facts.engine, DAVY_ENGINE_NONE); /* a process is not */
+		while (strcmp(argv[own], "llama-server") != 0)
+			own++;
+		assert_int_equal(
+			davy_engine_command(
+				&(struct davy_engine_facts){ .engine = DAVY_ENGINE_LLAMA_SERVER },
+				argv, &cpu, &args),
+			0);
+		for (size_t word = 0; word <= own; word++)
+			assert_string_equal(args.at[word], argv[word]); /* the wrapper's stay */
+		assert_true(davy_has_option(args.at + own, "none"));
+		assert_string_equal(davy_option(args.at + own, "-c --ctx-size"), "256");
+		davy_args_done(&args);
+	}
+}
+
+/* With these the wrapper runs no command, or it is unknown which word is the command. */
+static char *const opaque[][8] = {
+	{ "env", "-S", "llama-server -m a.gguf" },
+	{ "env", "--split-string=llama-server" },
+	{ "env", "--unknown", "llama-server" },
+	{ "env", "A=B" },
+	{ "env", "-u" },
+	{ "ionice", "-p", "1" },
+	{ "ionice", "-P", "1", "llama-server" },
+	{ "taskset", "-p", "0x3", "1" },
+	{ "taskset", "-c" },
+	{ "timeout", "1h" },
+	{ "sudo", "-i", "llama-server" },
+	{ "sudo", "-b", "llama-server" },
+	{ "sudo", "-e", "llama-server" },
+	{ "numactl", "--hardware" },
+	{ "setpriv", "--dump" },
+	{ "nice", "-n" },
+	{ "chroot", "llama-server" },
+};
+
+static void an_unclear_wrapper_is_not_looked_through(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(opaque) / sizeof(opaque[0]); i++) {
+		look_typed(opaque[i], NULL);
+		if (facts.engine != DAVY_ENGINE_NONE)
+			fail_msg("line %zu ('%s %s')", i, opaque[i][0], opaque[i][1]);
+	}
+	look_typed(ARGV(NULL), NULL);
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
+	look_typed(NULL, NULL);
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
+}
+
+static void a_wrapper_sets_and_discards_variables(void **state)
+{
+	char *env[] = { "LLAMA_ARG_CTX_SIZE=4096", "LLAMA_ARG_PORT=81", NULL };
+
+	(void)state;
+	look_typed(ARGV("env", "LLAMA_ARG_PORT=82", "llama-server"), env);
+	assert_int_equal(facts.port, 82);
+	assert_int_equal(facts.context_size, 4096);
+	look_typed(ARGV("env", "-i", "LLAMA_ARG_PORT=83", "llama-server"), env);
+	assert_int_equal(facts.port, 83);
+	assert_int_equal(facts.context_size, 0);
+	look_typed(ARGV("env", "-vi", "llama-server"), env);
+	assert_int_equal(facts.port, 8080);
+	look_typed(ARGV("sudo", "-u", "u", "LLAMA_ARG_PORT=84", "llama-server"), env);
+	assert_int_equal(facts.port, 84);
+	assert_int_equal(facts.context_size, 0);
+	look_typed(ARGV("nice", "llama-server"), env);
+	assert_int_equal(facts.port, 81);
+}
+
 static void settings_come_from_arguments_then_variables_then_defaults(void **state)
 {
 	char *env[] = { "PATH=/bin",
@@ -380,6 +523,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_engine_is_recognised_by_its_command_line),
 		cmocka_unit_test(the_executable_identifies_the_engine_if_argv_does_not),
+		cmocka_unit_test(a_script_with_an_engines_name_is_no_engine),
+		cmocka_unit_test(a_typed_command_is_read_through_its_wrappers),
+		cmocka_unit_test(an_unclear_wrapper_is_not_looked_through),
+		cmocka_unit_test(a_wrapper_sets_and_discards_variables),
 		cmocka_unit_test(settings_come_from_arguments_then_variables_then_defaults),
 		cmocka_unit_test(hostile_arguments_are_survived),
 		cmocka_unit_test(words_fit_whole_or_by_their_star),

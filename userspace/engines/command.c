@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines/wrapper.h"
 #include "lib/text.h"
 
 #define ENV_MAX 4096
@@ -80,12 +81,15 @@ static void command_of_python(struct davy_command *c)
 void davy_command_of(const struct davy_engine_look *look, struct davy_command *ret_command)
 {
 	static char *const nothing[] = { NULL };
-	struct davy_command c = { "", "", "", "", nothing };
+	struct davy_command c = { .title = "", .path = "", .program = "", .module = "", nothing };
+	struct davy_wrapped own = { .argv = look->argv };
 
-	if (look->argv && look->argv[0]) {
-		c.title = c.path = look->argv[0];
+	if (look->typed)
+		davy_wrapped_of(look->argv, &own);
+	if (own.argv && own.argv[0]) {
+		c.title = c.path = own.argv[0];
 		c.program = davy_base_name(c.path);
-		c.args = look->argv + 1;
+		c.args = own.argv + 1;
 	}
 	if (davy_word_in(loaders, c.program) || davy_word_in(loaders, davy_base_name(look->exe))) {
 		char *const *at = command_skip_options(c.args, loader_values);
@@ -96,7 +100,8 @@ void davy_command_of(const struct davy_engine_look *look, struct davy_command *r
 			c.args = at + 1;
 		}
 	}
-	if (davy_word_in(pythons, c.program))
+	c.python = davy_word_in(pythons, c.program);
+	if (c.python)
 		command_of_python(&c);
 	*ret_command = c;
 }
@@ -145,10 +150,31 @@ bool davy_has_option(char *const args[], const char *names)
 	return false;
 }
 
+/* "env NAME=VALUE llama-server" */
+static const char *command_assigned(char *const *at, char *const *end, const char *name, size_t len)
+{
+	const char *found = NULL;
+
+	for (; at < end; at++) {
+		const char *value = command_after_name(*at, name, len);
+
+		if (value)
+			found = value;
+	}
+	return found;
+}
+
 const char *davy_env(const struct davy_engine_look *look, const char *name)
 {
 	size_t len = strlen(name);
+	struct davy_wrapped own = { .argv = look->argv };
+	const char *assigned;
 
+	if (look->typed)
+		davy_wrapped_of(look->argv, &own);
+	assigned = command_assigned(look->argv, own.argv, name, len);
+	if (assigned || own.own_environment)
+		return assigned;
 	for (size_t i = 0; look->envp && i < ENV_MAX && look->envp[i]; i++) {
 		const char *value = command_after_name(look->envp[i], name, len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parses a command line: the program behind a loader or Python, and its options. */
+/* Parses a command line: the program behind wrappers, a loader or Python, and its options. */
 #ifndef DAVY_COMMAND_H
 #define DAVY_COMMAND_H
 
@@ -11,6 +11,7 @@ struct davy_command {
 	const char *program; /* its last component */
 	const char *module;  /* of python -m, "" else */
 	char *const *args;   /* its arguments; ends with NULL, never NULL itself */
+	bool python;	     /* run by Python */
 };
 
 void davy_command_of(const struct davy_engine_look *look, struct davy_command *ret_command);

@@ -29,6 +29,9 @@ static const struct davy_engine_ops *const engines[] = {
 };
 /* clang-format on */
 
+/* Whatever their arguments and titles say: the engine is the process that a script starts. */
+static const char shells[] = "sh bash dash ash ksh ksh93 mksh zsh fish busybox csh tcsh perl ruby";
+
 #define ENGINE_COUNT (sizeof(engines) / sizeof(engines[0]))
 
 /* "vllm" also matches the module vllm.entrypoints.openai.api_server. */
@@ -77,14 +80,17 @@ static const char *engine_exe_name(const struct davy_engine_look *look, char *bu
 static bool engine_matches(const struct davy_engine_marks *m, const struct davy_engine_look *look,
 			   const struct davy_command *c)
 {
+	bool script = c->python && !m->python;
 	char name[256];
 
+	engine_exe_name(look, name, sizeof(name));
+	if (davy_word_in(shells, name))
+		return false;
 	if (c->module[0])
 		return engine_module_in(m->modules, c->module);
-	return davy_word_in(m->programs, c->program) ||
-	       davy_word_in(m->programs, engine_exe_name(look, name, sizeof(name))) ||
-	       davy_word_in(m->titles, c->title) || engine_part_in(m->paths, look->exe) ||
-	       engine_part_in(m->paths, c->path);
+	return (!script && davy_word_in(m->programs, c->program)) ||
+	       davy_word_in(m->programs, name) || davy_word_in(m->titles, c->title) ||
+	       engine_part_in(m->paths, look->exe) || engine_part_in(m->paths, c->path);
 }
 
 void davy_engine_identify(const struct davy_engine_look *look, struct davy_engine_facts *ret_facts)

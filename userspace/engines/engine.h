@@ -24,6 +24,7 @@ struct davy_engine_look {
 	char *const *envp;  /* NULL: unknown */
 	const char *exe;    /* path of the executable, "": unknown */
 	const char *parent; /* comm of the parent, "": unknown */
+	bool typed;	    /* a command that does not run yet: its wrappers are looked through */
 };
 
 /* The facts derived from them. Numbers are 0 if unknown. */
@@ -66,6 +67,7 @@ struct davy_engine_marks {
 	const char *titles;    /* prefixes of argv[0], as set by the process */
 	const char *paths;     /* parts of the executable's or the script's path */
 	const char *libraries; /* mapped files that identify it if nothing else does */
+	bool python;	       /* "programs" may be Python scripts */
 };
 
 /* How an engine is asked whether it works. Paths of its HTTP server; NULL: none. */
@@ -118,8 +120,8 @@ enum davy_engine davy_engine_of_comm(const char *comm);
 enum davy_engine davy_engine_of_library(const char *name);
 
 /*
- * The command line for an override. -EOPNOTSUPP: the engine does not support a part of it. Free the
- * result with davy_args_done.
+ * The command line for an override; "argv" may begin with wrappers (wrapper.h), which stay.
+ * -EOPNOTSUPP: the engine does not support a part of it. Free the result with davy_args_done.
  */
 int davy_engine_command(const struct davy_engine_facts *facts, char *const argv[],
 			const struct davy_engine_override *override, struct davy_args *ret_args);

@@ -32,7 +32,8 @@ static const struct davy_engine_api koboldcpp_api = { "openai", "/api/extra/perf
 const struct davy_engine_ops davy_engine_koboldcpp = {
 	.engine = DAVY_ENGINE_KOBOLDCPP,
 	.marks = { .programs = "koboldcpp koboldcpp-* koboldcpp_* koboldcpp.py",
-		   .libraries = "koboldcpp_*" },
+		   .libraries = "koboldcpp_*",
+		   .python = true },
 	.read = koboldcpp_read,
 	.api[DAVY_ROLE_SERVER] = &koboldcpp_api,
 	.settings = { .ubatch = "-b --batch-size --batchsize --blasbatchsize",

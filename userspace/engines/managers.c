@@ -44,7 +44,7 @@ static const struct davy_engine_api managers_lemonade_api = { "openai", "/api/v1
 
 const struct davy_engine_ops davy_engine_lemonade = {
 	.engine = DAVY_ENGINE_LEMONADE,
-	.marks = { .programs = "lemond lemonade-router lemonade-server" },
+	.marks = { .programs = "lemond lemonade-router lemonade-server", .python = true },
 	.read = managers_read_lemonade,
 	.api[DAVY_ROLE_MANAGER] = &managers_lemonade_api,
 };

@@ -40,7 +40,8 @@ static const struct davy_engine_api tgi_api = { "openai", "/health", "/v1/models
 const struct davy_engine_ops davy_engine_tgi = {
 	.engine = DAVY_ENGINE_TGI,
 	.marks = { .programs = "text-generation-launcher text-generation-router* "
-			       "text-generation-server" },
+			       "text-generation-server",
+		   .python = true },
 	.read = tgi_read,
 	.api[DAVY_ROLE_MANAGER] = &tgi_api,
 	.settings = { .ubatch = "--max-batch-prefill-tokens",

@@ -50,7 +50,7 @@ static const struct davy_engine_api vllm_api = { "openai", "/health", "/v1/model
 
 const struct davy_engine_ops davy_engine_vllm = {
 	.engine = DAVY_ENGINE_VLLM,
-	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*" },
+	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*", .python = true },
 	.read = vllm_read,
 	.api[DAVY_ROLE_SERVER] = &vllm_api,
 	.settings = { .ubatch = "--max-num-batched-tokens",
@@ -84,7 +84,10 @@ static bool vllm_read_sglang(const struct davy_engine_look *look, const struct d
 
 const struct davy_engine_ops davy_engine_sglang = {
 	.engine = DAVY_ENGINE_SGLANG,
-	.marks = { .programs = "sglang", .modules = "sglang", .titles = "sglang::*" },
+	.marks = { .programs = "sglang",
+		   .modules = "sglang",
+		   .titles = "sglang::*",
+		   .python = true },
 	.read = vllm_read_sglang,
 	.api[DAVY_ROLE_SERVER] = &vllm_api,
 	.settings = { .ubatch = "--chunked-prefill-size",

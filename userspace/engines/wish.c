@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engines/table.h"
+#include "engines/wrapper.h"
 
 static int override_set_number(const char *names, uint32_t value, struct davy_args *args)
 {
@@ -72,15 +73,33 @@ static int override_rewrite(const struct davy_engine_ops *ops, char *const argv[
 	return err;
 }
 
+static int override_join(char *const *at, char *const *end, char *const *more,
+			 struct davy_args *args)
+{
+	int err = 0;
+
+	for (; at < end && !err; at++)
+		err = davy_args_add(args, *at);
+	for (; *more && !err; more++)
+		err = davy_args_add(args, *more);
+	return err;
+}
+
 int davy_engine_command(const struct davy_engine_facts *facts, char *const argv[],
 			const struct davy_engine_override *override, struct davy_args *ret_args)
 {
 	static const struct davy_engine_ops unknown = { .engine = DAVY_ENGINE_NONE };
 	const struct davy_engine_ops *ops = davy_engine_ops_of(facts->engine);
+	struct davy_args own = { 0 };
+	struct davy_wrapped wrapped;
 	int err;
 
 	memset(ret_args, 0, sizeof(*ret_args));
-	err = override_rewrite(ops ? ops : &unknown, argv, facts, override, ret_args);
+	davy_wrapped_of(argv, &wrapped);
+	err = override_rewrite(ops ? ops : &unknown, wrapped.argv, facts, override, &own);
+	if (!err)
+		err = override_join(argv, wrapped.argv, own.at, ret_args);
+	davy_args_done(&own);
 	if (err)
 		davy_args_done(ret_args);
 	return err;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engines/command.h"
+#include "engines/wrapper.h"
 #include "policy/applied.h"
 #include "exec/exec_case.h"
 #include "verb/verb.h"
@@ -107,8 +108,11 @@ static void add_arguments(struct davy_exec_case *c)
 {
 	const struct davy_effective *e = &c->choice.effective;
 	const struct davy_policy_value *cache = &e->value[DAVY_POLICY_CACHE_TYPE];
-	char *const *argv = c->launch.argv + 1;
+	char *const *argv;
+	struct davy_wrapped own;
 
+	davy_wrapped_of(c->launch.argv, &own);
+	argv = own.argv + 1;
 	for (size_t i = 0; i < e->argument_count; i++) {
 		if (davy_has_option(argv, e->argument[i].name))
 			continue;
@@ -185,7 +189,7 @@ static enum davy_backend exec_apply_asked(const struct davy_exec_case *c)
 static void exec_apply_look_again(struct davy_exec_case *c)
 {
 	struct davy_engine_look look = {
-		.argv = c->launch.argv, .envp = environ, .exe = "", .parent = ""
+		.argv = c->launch.argv, .envp = environ, .exe = "", .parent = "", .typed = true
 	};
 	char model[DAVY_MODEL_LEN];
 

@@ -50,6 +50,8 @@ bool davy_exec_layers_read(const struct davy_exec_options *options,
 
 /* exec_gather.c: reads the facts for the decision. Exit status; errors are logged. */
 int davy_exec_gather(struct davy_exec_case *c);
+/* The command's file as it is named here: chroot has another root. */
+const char *davy_exec_path(const struct davy_exec_case *c, const char *path, char buf[PATH_MAX]);
 
 /* exec_model.c: estimates the memory that the model needs. */
 void davy_exec_model(struct davy_exec_case *c);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engines/wrapper.h"
 #include "lib/text.h"
 #include "sensors/proc/engine_parts.h"
 #include "sensors/gpu/host_memory.h"
@@ -174,6 +175,28 @@ static void read_override(struct davy_exec_case *c)
 	q->wanted = own;
 }
 
+const char *davy_exec_path(const struct davy_exec_case *c, const char *path, char buf[PATH_MAX])
+{
+	struct davy_wrapped own;
+
+	davy_wrapped_of(c->options.command, &own);
+	if (!own.root || path[0] != '/')
+		return path;
+	return snprintf(buf, PATH_MAX, "%s%s", own.root, path) < PATH_MAX ? buf : path;
+}
+
+/* The backends beside the program; without a path, the PATH in another root is unknown. */
+static uint32_t exec_gather_parts(const struct davy_exec_case *c)
+{
+	struct davy_wrapped own;
+	char path[PATH_MAX];
+
+	davy_wrapped_of(c->options.command, &own);
+	if (own.root && own.argv[0][0] != '/')
+		return 0;
+	return davy_engine_parts(c->launch.facts.engine, davy_exec_path(c, own.argv[0], path));
+}
+
 int davy_exec_gather(struct davy_exec_case *c)
 {
 	struct davy_choice_question *q = &c->question;
@@ -187,7 +210,7 @@ int davy_exec_gather(struct davy_exec_case *c)
 	q->now_s = time(NULL);
 	q->subject.engine = f->engine;
 	q->subject.context = f->context_size;
-	q->subject.available = davy_engine_parts(f->engine, c->launch.argv[0]);
+	q->subject.available = exec_gather_parts(c);
 	davy_copy_name(q->subject.model, sizeof(q->subject.model), f->model);
 	status = exec_gather_read_device(c);
 	if (status)

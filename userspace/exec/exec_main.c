@@ -12,6 +12,7 @@
 
 #include "act/steer.h"
 #include "act/slots.h"
+#include "engines/wrapper.h"
 #include "exec/exec_case.h"
 #include "exec/supervise.h"
 #include "lib/standard_fds.h"
@@ -19,10 +20,16 @@
 
 #define SLOTS_LATER "(a temporary folder)"
 
-/* If the port is in use, the engine must fail as without davylamp, not share the port. */
+/*
+ * If the port is in use, the engine must fail as without davylamp, not share the port. The variable
+ * for it does not pass "env -i" and sudo.
+ */
 static bool may_share(const struct davy_launch *l)
 {
-	return l->facts.port && davy_engine_share_port(l->facts.engine) &&
+	struct davy_wrapped own;
+
+	davy_wrapped_of(l->argv, &own);
+	return l->facts.port && davy_engine_share_port(l->facts.engine) && !own.own_environment &&
 	       davy_listener_count(getpid(), l->facts.port) == 0;
 }
 
@@ -116,7 +123,7 @@ static int exec_print(struct davy_exec_case *c)
 static int exec_run(struct davy_exec_case *c)
 {
 	struct davy_engine_look look = {
-		.argv = c->options.command, .envp = environ, .exe = "", .parent = ""
+		.argv = c->options.command, .envp = environ, .exe = "", .parent = "", .typed = true
 	};
 	int status;
 
