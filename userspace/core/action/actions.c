@@ -22,6 +22,7 @@ static const struct davy_action_row row_restart = {
 static const struct davy_action_row row_migrate_cpu = {
 	.able = able_to_move,
 	.size = davy_size_migrate_cpu,
+	.next = DAVY_ACTION_RESTART,
 };
 
 static const struct davy_action_row row_pause = {

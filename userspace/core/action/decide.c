@@ -39,6 +39,7 @@ static void decide_begin(struct davy_step *s, struct davy_workload *w, const str
 	w->stopped_ns = 0;
 	w->act_started = 0;
 	w->retry_ns = 0;
+	w->given_up = DAVY_REFUSED_NOT;
 }
 
 /*
@@ -65,6 +66,27 @@ static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_pl
 	w->retry_hazard = plan->hazard;
 }
 
+/* Its process is gone, or the event is its end. */
+static bool serves_nobody(struct davy_step *s, const struct davy_workload *w)
+{
+	return !davy_world_process(&s->core->world, w->pid) ||
+	       (s->ev->kind == DAVY_EV_PROCESS_EXIT && s->ev->pid == w->pid);
+}
+
+/* A refusal that no later event changes. The hazard given_up reports it. */
+static void decide_give_up(struct davy_step *s, struct davy_workload *w,
+			   const struct davy_plan *plan)
+{
+	bool final = plan->refusal == DAVY_REFUSED_BUDGET ||
+		     plan->refusal == DAVY_REFUSED_HOST_BUDGET ||
+		     plan->refusal == DAVY_REFUSED_UNABLE;
+
+	if (!final || !davy_action_replaces(plan->action) || !serves_nobody(s, w))
+		return;
+	w->given_up = plan->refusal;
+	w->given_up_action = plan->action;
+}
+
 void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan)
 {
 	enum davy_refusal refusal = davy_admission(s, w, plan);
@@ -78,6 +100,8 @@ void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan
 		plan->settings = w->settings;
 	if (w && refusal == DAVY_REFUSED_BACKOFF)
 		put_off(s, w, plan);
+	if (w && refusal)
+		decide_give_up(s, w, plan);
 	if (!w || plan->verdict != DAVY_VERDICT_GO) {
 		davy_emit(s, plan);
 		return;
@@ -211,25 +235,49 @@ static bool lives(struct davy_step *s, uint32_t pid)
 	return davy_world_process(&s->core->world, pid) != NULL;
 }
 
-/* The next action if nothing serves after the failed one. */
+/*
+ * The next action if nothing serves after the failed one. A restart, a move to the CPU and smaller
+ * settings follow each other, with back-off and within the budget, until one serves.
+ */
 static enum davy_action action_after(struct davy_step *s, struct davy_workload *w)
 {
 	const struct davy_action_row *row = davy_action_row(s, w->act_action);
 	enum davy_action next = davy_action_replaces(w->act_undo) ? DAVY_ACTION_RESTART : row->next;
+	struct davy_plan smaller;
 
-	if (row->next_at_once)
-		return w->movable ? next : DAVY_ACTION_NONE;
-	if (!next || !lives(s, w->act_pid_before))
+	if (row->next_at_once && w->movable)
 		return next;
-	w->pid = w->act_pid_before;
-	return DAVY_ACTION_NONE;
+	if (row->next_at_once)
+		next = DAVY_ACTION_RESTART;
+	if (lives(s, w->act_pid_before) && next)
+		w->pid = w->act_pid_before;
+	if (lives(s, w->act_pid_before) && !s->hazards[w->act_hazard]->until_token)
+		return DAVY_ACTION_NONE;
+	smaller = davy_plan_for(s, w, DAVY_ACTION_SHRINK, w->act_hazard);
+	if (w->act_action == DAVY_ACTION_MIGRATE_CPU && w->can & DAVY_CAN_SHRINK &&
+	    davy_measure(s, w, &smaller))
+		return DAVY_ACTION_SHRINK;
+	return next;
+}
+
+/* An operator's action has no budget; what follows its failure has one, or it would loop. */
+static void decide_next(struct davy_step *s, struct davy_workload *w, enum davy_action next,
+			uint8_t hazard)
+{
+	struct davy_plan plan;
+
+	if (!hazard && next != DAVY_ACTION_MIGRATE_CPU)
+		hazard = DAVY_HZ_RUNNER_CRASH;
+	plan = davy_plan_for(s, w, next, hazard);
+	if (next == DAVY_ACTION_SHRINK)
+		davy_measure(s, w, &plan);
+	davy_propose(s, w, &plan);
 }
 
 static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result)
 {
 	uint8_t hazard = w->act_hazard;
 	enum davy_action next = DAVY_ACTION_NONE;
-	struct davy_plan plan;
 
 	if (result || !w->act_renews)
 		say_outcome(s, w, result);
@@ -250,12 +298,10 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 	if (result)
 		next = action_after(s, w);
 	w->act_ns = 0;
-	if (next != DAVY_ACTION_NONE) {
-		plan = davy_plan_for(s, w, next, hazard);
-		davy_propose(s, w, &plan);
-	} else if (result) {
+	if (next != DAVY_ACTION_NONE)
+		decide_next(s, w, next, hazard);
+	else if (result)
 		davy_escalation_go_on(s, w, hazard);
-	}
 }
 
 static void decide_started(struct davy_workload *w, uint32_t pid)

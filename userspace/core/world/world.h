@@ -121,6 +121,8 @@ struct davy_workload {
 	uint8_t act_undo;	  /* the action that the running action undoes */
 	uint8_t act_renews;	  /* the running action renews a freeze */
 	uint8_t undo_reported;	  /* the refusal of a due undo is reported once */
+	uint8_t given_up;	  /* enum davy_refusal: why its ended engine is not started again */
+	uint8_t given_up_action;  /* the refused action */
 	uint8_t clean_times;	  /* how often the clean period was doubled */
 	uint16_t freeze_permille; /* duty of a throttle */
 	uint16_t act_permille;
