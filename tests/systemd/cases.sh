@@ -128,7 +128,7 @@ case_flags() {
 	id=$(workload flags) before=$(main_pid flags)
 	check "a shrink is refused when a flag on the command line overrides the variable" \
 		order_fails "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
-	check "the refusal names the flag on the command line" grep -q "flags.service: the unit's command line has -ub" "$work/agent.err"
+	check "the refusal names the flag on the command line" grep -q "flags.service: the engine's command line has -ub" "$work/agent.err"
 	check "the refused unit is not restarted" test "$before" = "$(main_pid flags)"
 	check "the refused unit can be released" release flags.service
 	check "the release of an unchanged unit does not restart it" test "$before" = "$(main_pid flags)"

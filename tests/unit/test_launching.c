@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "act/cgroup.h"
+#include "act/launch.h"
 #include "host/host_devices.h"
 #include "engines/tell.h"
 #include "lib/text.h"
@@ -417,9 +418,43 @@ static void a_limit_of_memory_is_set_or_refused(void **state)
 
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 
+/* The command is a script: its words stay, and the engine's variables are set. */
+static void a_scripts_engine_is_changed_by_variables(void **state)
+{
+	char *script[] = { "/bin/sh", "-c", "echo $LLAMA_ARG_DEVICE $LLAMA_ARG_UBATCH >&7", NULL };
+	char *engine[] = { "llama-server", "-m", "a.gguf", NULL };
+	char *fixed[] = { "llama-server", "-dev", "Vulkan0", NULL };
+	const struct davy_engine_override cpu = { .backend = DAVY_BACKEND_CPU,
+						  .settings = { .ubatch = 64 } };
+	struct davy_engine_look look = { .argv = engine, .exe = "", .parent = "" };
+	struct davy_launch l = { .argv = script, .look = &look };
+	struct davy_launched child;
+	char why[DAVY_ENVIRONMENT_WHY_LEN], said[32] = "";
+	int ends[2], status;
+
+	(void)state;
+	l.facts.engine = DAVY_ENGINE_LLAMA_SERVER;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(dup2(ends[1], 7), 7);
+	close(ends[1]);
+	assert_int_equal(davy_launch_possible(&l, &cpu, why), 0);
+	assert_int_equal(davy_launch_start(&l, &cpu, &child), 0);
+	assert_int_equal(davy_launched_engine(&child), child.pid);
+	close(7);
+	assert_true(read(ends[0], said, sizeof(said) - 1) > 0);
+	close(ends[0]);
+	assert_string_equal(said, "none 64\n");
+	assert_int_equal(davy_launched_stop(&child, &status), 0);
+	look.argv = fixed; /* an option of the script overrides the variable */
+	assert_int_equal(davy_launch_possible(&l, &cpu, why), -EOPNOTSUPP);
+	assert_non_null(strstr(why, "-dev"));
+	assert_int_equal(davy_launch_start(&l, &cpu, &child), -EOPNOTSUPP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_scripts_engine_is_changed_by_variables),
 		cmocka_unit_test(each_engine_gets_its_own_options),
 		cmocka_unit_test(a_device_has_the_backends_number),
 		WITH_ROOT(devices_of_sysfs_and_vulkan_are_one),

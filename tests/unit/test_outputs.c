@@ -323,7 +323,7 @@ static void a_units_own_words_stay(void **state)
 	assert_string_equal(list.at[0].value, "256");
 	assert_string_equal(list.at[1].name, "GGML_Y");
 	assert_int_equal(r->note_count, 3);
-	assert_non_null(strstr(r->note[0], "context = 2048: the unit's command line has -c"));
+	assert_non_null(strstr(r->note[0], "context = 2048: the engine's command line has -c"));
 	assert_non_null(strstr(r->note[1], "cache_type"));
 	assert_non_null(strstr(r->note[2], "argument -fa"));
 	free(r);

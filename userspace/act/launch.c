@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engines/environment.h"
 #include "lib/child.h"
 
 #define STEP_MS 5
@@ -60,10 +61,26 @@ static void set_environment(const struct davy_launch *l,
 			unsetenv(list[i].name);
 }
 
+/* The command for an override: rewritten, or as it is with variables. */
 struct start {
 	const struct davy_launch *launch;
 	const struct davy_launched *child;
+	struct davy_args args;
+	struct davy_environment variables;
 };
+
+static int launch_prepare_command(const struct davy_launch *l,
+				  const struct davy_engine_override *override, struct start *s)
+{
+	static const struct davy_engine_override none = { 0 };
+	int err;
+
+	s->launch = l;
+	if (!l->look)
+		return davy_engine_command(&l->facts, l->argv, override, &s->args);
+	err = davy_engine_environment(l->look, &l->facts, override, &s->variables);
+	return err ? err : davy_engine_command(&l->facts, l->argv, &none, &s->args);
+}
 
 /* Runs in the child. Without the cgroup the engine is identified by its pid. */
 static int launch_prepare(void *arg)
@@ -72,16 +89,17 @@ static int launch_prepare(void *arg)
 
 	davy_cgroup_enter(&s->child->cgroup);
 	set_environment(s->launch, &s->child->override);
+	for (size_t i = 0; i < s->variables.count; i++)
+		setenv(s->variables.at[i].name, s->variables.at[i].value, 1);
 	return 0;
 }
 
-static int launch_spawn(struct davy_launch *l, char *const argv[], struct davy_launched *launched)
+static int launch_spawn(struct start *s, struct davy_launched *launched)
 {
-	struct start s = { .launch = l, .child = launched };
-	const struct davy_child_spec spec = { .path = argv[0],
-					      .argv = argv,
+	const struct davy_child_spec spec = { .path = s->args.at[0],
+					      .argv = s->args.at,
 					      .run = launch_prepare,
-					      .arg = &s,
+					      .arg = s,
 					      .stdio = { DAVY_CHILD_KEEP, DAVY_CHILD_KEEP,
 							 DAVY_CHILD_KEEP },
 					      .inherit_fds = true,
@@ -108,12 +126,15 @@ void davy_launch_done(struct davy_launch *l)
 	davy_cgroup_remove(&l->cgroup);
 }
 
-int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_override *override)
+int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_override *override,
+			 char *ret_why)
 {
-	struct davy_args args = { 0 };
-	int err = davy_engine_command(&l->facts, l->argv, override, &args);
+	struct start s = { 0 };
+	int err = launch_prepare_command(l, override, &s);
 
-	davy_args_done(&args);
+	davy_args_done(&s.args);
+	if (err && ret_why)
+		davy_copy_name(ret_why, DAVY_ENVIRONMENT_WHY_LEN, s.variables.why);
 	return err;
 }
 
@@ -121,16 +142,16 @@ int davy_launch_start(struct davy_launch *l, const struct davy_engine_override *
 		      struct davy_launched *ret_child)
 {
 	struct davy_launched child = { .override = *override };
-	struct davy_args args = { 0 };
+	struct start s = { .child = &child };
 	char name[16];
-	int err = davy_engine_command(&l->facts, l->argv, override, &args);
+	int err = launch_prepare_command(l, override, &s);
 
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%u", ++l->count);
 	davy_cgroup_make_below(&l->cgroup, name, &child.cgroup);
-	err = launch_spawn(l, args.at, &child);
-	davy_args_done(&args);
+	err = launch_spawn(&s, &child);
+	davy_args_done(&s.args);
 	if (err)
 		davy_cgroup_remove(&child.cgroup);
 	else
@@ -138,10 +159,15 @@ int davy_launch_start(struct davy_launch *l, const struct davy_engine_override *
 	return err;
 }
 
+pid_t davy_launched_engine(const struct davy_launched *child)
+{
+	return child->inner ? child->inner : child->pid;
+}
+
 /* Kills the rest of its cgroup: the engine of a shell script would outlive the shell. */
 static void launch_gone(struct davy_launched *child)
 {
-	child->pid = 0;
+	child->pid = child->inner = 0;
 	davy_cgroup_kill(&child->cgroup);
 	davy_cgroup_remove(&child->cgroup);
 }

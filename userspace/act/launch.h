@@ -10,13 +10,18 @@
 #include <sys/types.h>
 
 #include "core/event/types.h"
-#include "engines/engine.h"
+#include "engines/environment.h"
 #include "act/cgroup.h"
 
 /* The engine to start, repeatedly. */
 struct davy_launch {
 	char *const *argv;		/* as the user gave it */
-	struct davy_engine_facts facts; /* of argv */
+	struct davy_engine_facts facts; /* of argv, or of "look" */
+	/*
+	 * How a script starts the engine, without our settings: they are set by variables. NULL:
+	 * argv is the engine's command.
+	 */
+	const struct davy_engine_look *look;
 	enum davy_backend asked;   /* the backend that argv selects, as reported to the agent */
 	struct davy_cgroup cgroup; /* of the workload; "": none */
 	unsigned int count;	   /* engines started so far */
@@ -25,10 +30,14 @@ struct davy_launch {
 };
 
 struct davy_launched {
-	pid_t pid; /* 0: none */
+	pid_t pid;   /* 0: none */
+	pid_t inner; /* the engine below it, as found; 0: the child itself, or not found yet */
 	struct davy_engine_override override;
 	struct davy_cgroup cgroup;
 };
+
+/* The engine's process; 0: none. */
+pid_t davy_launched_engine(const struct davy_launched *child);
 
 #define DAVY_LAUNCH_VARIABLES 8
 
@@ -46,8 +55,12 @@ size_t davy_launch_environment(const struct davy_launch *l,
 /* Removes the workload's cgroup if it is empty. */
 void davy_launch_done(struct davy_launch *l);
 
-/* 0: the engine supports the override. Call it before anything is stopped. */
-int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_override *override);
+/*
+ * 0: the engine supports the override. Call it before anything is stopped. "ret_why" (NULL: not
+ * wanted) has DAVY_ENVIRONMENT_WHY_LEN bytes and is set on an error; it may be "".
+ */
+int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_override *override,
+			 char *ret_why);
 
 /*
  * Starts argv, rewritten for the override. The child gets an empty signal mask, and SIGTERM at the

@@ -116,6 +116,8 @@ struct davy_link {
 	bool verifying;	   /* the new engine was reported, its first token is pending */
 	bool verified;	   /* the first token was reported */
 	bool keeps;	   /* a planned migration loses no request */
+	bool variables;	   /* a script starts the engine: only variables change it */
+	bool movable;	   /* with "variables": they can move it to the CPU */
 	bool old_gone;	   /* of the act: the old engine has exited */
 	bool stops;	   /* the act ends when the old engine exits */
 	json_t *ordered;   /* reply to an operator when the act ends; NULL: none is pending */

@@ -89,7 +89,7 @@ int davy_engine_environment_cache(const struct davy_engine_look *look,
 					       davy_engine_name(facts->engine));
 	davy_command_of(look, &c);
 	if (row->cache_options && davy_has_option(c.args, row->cache_options))
-		return davy_environment_refuse(e, "the unit's command line has one of %s",
+		return davy_environment_refuse(e, "the engine's command line has one of %s",
 					       row->cache_options);
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (davy_word_in(row->cache_variables, variables[i]) &&

@@ -22,7 +22,7 @@ static const struct option {
 static int llama_server_refuse_flag(struct davy_environment *e, const char *names)
 {
 	return davy_environment_refuse(
-		e, "the unit's command line has %s, which overrides any variable", names);
+		e, "the engine's command line has %s, which overrides any variable", names);
 }
 
 static int llama_server_set_number(const struct davy_command *c, const struct option *o,
@@ -66,9 +66,8 @@ static int llama_server_set_cpu(const struct davy_engine_look *look, const struc
 		return llama_server_refuse_flag(e, "a flag that places tensors or a second model");
 	if (davy_env(look, "LLAMA_ARG_OVERRIDE_TENSOR") || davy_env(look, "LLAMA_ARG_MMPROJ") ||
 	    davy_env(look, "LLAMA_ARG_SPEC_DRAFT_MODEL"))
-		return davy_environment_refuse(e,
-					       "the unit's own variables place tensors or a second "
-					       "model, and a drop-in cannot unset them");
+		return davy_environment_refuse(e, "the engine's own variables place tensors or a "
+						  "second model, and they cannot be unset");
 	davy_environment_set(e, device.variable, "none");
 	davy_environment_set(e, "LLAMA_ARG_N_GPU_LAYERS", "0");
 	return 0;

@@ -79,7 +79,7 @@ void davy_exec_say(const struct davy_exec_case *c)
 		davy_log("model '%s' is unknown to the policy: it starts with the safe settings",
 			 c->question.subject.model);
 	if (c->launch.facts.engine == DAVY_ENGINE_NONE)
-		davy_log(
-			"'%s' is not a known engine: it is watched, but cannot be moved to the CPU",
-			davy_text_shown(text, sizeof(text), c->options.command[0]));
+		davy_log("'%s' is not a known engine; an engine that it starts is recognised and "
+			 "changed by variables",
+			 davy_text_shown(text, sizeof(text), c->options.command[0]));
 }

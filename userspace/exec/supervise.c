@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -43,15 +44,26 @@ static bool without_additions(struct davy_supervisor *s)
 	return true;
 }
 
+/* A shell, timeout and sudo exit with 128 + N after signal N ended their command. */
+static int status_of_inner(int status)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+
+	return code > 128 && code < 128 + NSIG ? W_EXITCODE(0, code - 128) : status;
+}
+
 static void supervise_reap(struct davy_supervisor *s)
 {
-	pid_t pid = s->engine.pid;
+	pid_t pid = davy_launched_engine(&s->engine);
+	pid_t child = s->engine.pid;
 	int status;
 
 	if (davy_launched_reap(&s->handover.other, &status))
 		davy_handover_other_gone(s);
 	if (!davy_launched_reap(&s->engine, &s->status))
 		return;
+	if (pid != child)
+		s->status = status_of_inner(s->status);
 	s->previous_pid = pid;
 	if (without_additions(s))
 		return;
@@ -133,6 +145,7 @@ static int supervise_settle(sd_event_source *source, void *arg)
 
 	(void)source;
 	supervise_reap(s); /* a child may end during a replacement */
+	davy_became_follow(s);
 	if (!supervise_goes_on(s))
 		return sd_event_exit(s->loop, 0);
 	if (!s->engine.pid && !s->handover.stage)
@@ -174,6 +187,8 @@ static int open_loop(struct davy_supervisor *s, int signal_fd)
 		err = sd_event_add_time_relative(s->loop, &s->patience, CLOCK_BOOTTIME,
 						 RETRY_MS * US_PER_MS, 0, on_patience, s);
 	if (err >= 0)
+		err = davy_became_open(s);
+	if (err >= 0)
 		err = sd_event_add_post(s->loop, NULL, supervise_settle, s);
 	return err < 0 ? err : 0;
 }
@@ -185,8 +200,26 @@ static void close_loop(struct davy_supervisor *s)
 	if (s->handover.from_fd >= 0)
 		close(s->handover.from_fd);
 	sd_event_source_disable_unref(s->patience);
+	sd_event_source_disable_unref(s->tree);
+	s->launch->look = NULL;
+	free(s->start);
 	sd_event_source_disable_unref(s->handover.tick);
 	sd_event_unref(s->loop);
+}
+
+/* A crash, after which nothing starts the engine again. */
+static void supervise_say_end(const struct davy_supervisor *s)
+{
+	if (s->ending || !s->status)
+		return;
+	if (WIFSIGNALED(s->status))
+		davy_log("the engine was ended by signal %d and is not started again here; exit "
+			 "status %d tells the service manager to do so (Restart=on-failure)",
+			 WTERMSIG(s->status), 128 + WTERMSIG(s->status));
+	else
+		davy_log("the engine exited with %d and is not started again here; the exit status "
+			 "tells the service manager to do so (Restart=on-failure)",
+			 WEXITSTATUS(s->status));
 }
 
 static int supervise_run(struct davy_supervisor *s, const struct davy_engine_override *override)
@@ -202,6 +235,7 @@ static int supervise_run(struct davy_supervisor *s, const struct davy_engine_ove
 	davy_supervisor_look_for_agent(s);
 	s->started_ms = davy_now_ms();
 	sd_event_loop(s->loop);
+	supervise_say_end(s);
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 

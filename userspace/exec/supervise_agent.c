@@ -33,14 +33,17 @@ bool davy_supervisor_say(struct davy_supervisor *s, json_t *message)
 
 json_t *davy_supervisor_engine(const struct davy_supervisor *s, const char *op)
 {
+	static const struct davy_engine_override cpu = { .backend = DAVY_BACKEND_CPU };
 	const struct davy_launch *l = s->launch;
 	enum davy_backend backend =
 		s->engine.override.backend ? s->engine.override.backend : l->asked;
 
-	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:s, s:s, s:b}", "op", op, "pid",
-			 (int)s->engine.pid, "engine", (int)l->facts.engine, "backend",
-			 davy_backend_name(backend), "port", (int)l->facts.port, "model",
-			 l->facts.model, "cgroup", l->cgroup.path, "keeps", l->shares_port);
+	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:s, s:s, s:b, s:b, s:b}", "op", op, "pid",
+			 (int)davy_launched_engine(&s->engine), "engine", (int)l->facts.engine,
+			 "backend", davy_backend_name(backend), "port", (int)l->facts.port, "model",
+			 l->facts.model, "cgroup", l->cgroup.path, "keeps", l->shares_port,
+			 "variables", l->look != NULL, "movable",
+			 l->look && !davy_launch_possible(l, &cpu, NULL));
 }
 
 void davy_supervisor_failed(struct davy_supervisor *s, int err)
@@ -73,6 +76,8 @@ static void supervise_agent_on_order(struct davy_supervisor *s, const json_t *or
 		s->held = true;
 	else if (!strcmp(op, "let_go"))
 		s->let_go = !s->engine.pid;
+	else if (!strcmp(op, "confirm"))
+		davy_supervisor_confirm(s);
 	else if (!strcmp(op, "registered"))
 		agent_registered(order);
 	else if (!strcmp(op, "error"))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Orders to stop the engine, or to restart it with other settings. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -114,12 +116,12 @@ static int has_backend(const struct davy_supervisor *s, enum davy_backend backen
 
 	if (backend == s->engine.override.backend || !library || !s->engine.pid)
 		return 0;
-	return davy_maps_file(s->engine.pid, library) ? 0 : -EOPNOTSUPP;
+	return davy_maps_file(davy_launched_engine(&s->engine), library) ? 0 : -EOPNOTSUPP;
 }
 
 int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_override *override)
 {
-	pid_t pid = s->engine.pid;
+	pid_t pid = davy_launched_engine(&s->engine);
 	int err = davy_launched_stop(&s->engine, &s->status);
 
 	if (err) {
@@ -159,7 +161,7 @@ static void learn_port(struct davy_supervisor *s)
 	uint16_t port = 0;
 
 	if (facts->port && !facts->port_given && s->engine.pid)
-		port = davy_listening_port(s->engine.pid);
+		port = davy_listening_port(davy_launched_engine(&s->engine));
 	if (port)
 		facts->port = port;
 }
@@ -168,14 +170,17 @@ void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 {
 	struct davy_engine_override override = override_of(s, order);
 	int err = supervise_replace_may(s, order);
+	char why[DAVY_ENVIRONMENT_WHY_LEN] = "";
 
 	s->held = false;
 	learn_port(s);
 	if (!err)
-		err = davy_launch_possible(s->launch, &override);
+		err = davy_launch_possible(s->launch, &override, why);
 	if (!err)
 		err = has_backend(s, override.backend);
 	if (err) {
+		if (why[0])
+			davy_log("the engine cannot be changed: %s", why);
 		davy_supervisor_failed(s, err);
 		return;
 	}
@@ -197,7 +202,7 @@ void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 /* Stops the engine; with "stay", a later order may start it again. */
 void davy_supervisor_stop(struct davy_supervisor *s, const json_t *order)
 {
-	pid_t pid = s->engine.pid;
+	pid_t pid = davy_launched_engine(&s->engine);
 	int err = s->handover.stage ? -EBUSY : supervise_replace_may(s, order);
 
 	if (!err) {
@@ -213,4 +218,45 @@ void davy_supervisor_stop(struct davy_supervisor *s, const json_t *order)
 	s->held = json_is_true(json_object_get(order, "stay"));
 	s->let_go = !s->held;
 	davy_supervisor_say(s, json_pack("{s:s}", "op", "stopped"));
+}
+
+/* Variables may lack effect: a script can set its own. False: it certainly uses a GPU. */
+static bool supervise_replace_on_cpu(pid_t engine, char *ret_where, size_t size)
+{
+	struct davy_process_start *start = davy_process_start_read((uint32_t)engine);
+	enum davy_backend backend = DAVY_BACKEND_UNKNOWN;
+	struct davy_engine_facts facts;
+	struct davy_engine_look look;
+	char path[64];
+
+	if (start) {
+		look = davy_process_start_look(start);
+		davy_engine_identify(&look, &facts);
+		backend = facts.backend;
+	}
+	free(start);
+	if (backend != DAVY_BACKEND_UNKNOWN && backend != DAVY_BACKEND_CPU) {
+		snprintf(ret_where, size, "is started for %s", davy_backend_name(backend));
+		return false;
+	}
+	if (davy_keeps_to_cpu(engine, path, sizeof(path)))
+		return true;
+	snprintf(ret_where, size, "has '%s' open", path);
+	return false;
+}
+
+void davy_supervisor_confirm(struct davy_supervisor *s)
+{
+	pid_t engine = davy_launched_engine(&s->engine);
+	bool wants = s->engine.override.backend == DAVY_BACKEND_CPU && engine;
+	char where[96];
+	int err = 0;
+
+	if (wants && !supervise_replace_on_cpu(engine, where, sizeof(where))) {
+		davy_log("the engine must use only the CPU, but %s: its script or its unit "
+			 "overrides the variables; pass the script's arguments on to the engine",
+			 where);
+		err = EXDEV;
+	}
+	davy_supervisor_say(s, json_pack("{s:s, s:i}", "op", "confirmed", "error", err));
 }

@@ -14,6 +14,7 @@
 #include "act/slots.h"
 #include "act/steer.h"
 #include "exec/supervise.h"
+#include "sensors/proc/process_start.h"
 
 /* The stages of a planned migration, in their order. */
 enum davy_handover_stage {
@@ -64,7 +65,13 @@ struct davy_supervisor {
 	int agent_fd; /* -1: none */
 	sd_event_source *agent;
 	sd_event_source *patience;
-	pid_t previous_pid;	  /* the child before this one */
+	struct davy_process_start *start; /* of launch->look; NULL: none */
+	struct davy_engine_look look;
+	sd_event_source *tree;	  /* looks for the engine below the child */
+	pid_t tree_pid;		  /* the child that it looks at */
+	uint64_t tree_us;	  /* interval of the looks */
+	bool tree_found;	  /* the engine of that child */
+	pid_t previous_pid;	  /* the engine before this one */
 	enum davy_backend before; /* the move to the CPU */
 	struct davy_supervisor_why shrunk, moved;
 	uint64_t started_ms;
@@ -87,8 +94,14 @@ void davy_supervisor_hang_up(struct davy_supervisor *s);
 /* supervise_replace.c: orders of the agent. */
 void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order);
 void davy_supervisor_stop(struct davy_supervisor *s, const json_t *order);
+/* The agent has received a token: reports whether an engine moved by variables is on the CPU. */
+void davy_supervisor_confirm(struct davy_supervisor *s);
 /* Restarts the engine with these settings; on failure no engine runs. */
 int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_override *override);
+
+/* supervise_tree.c: looks at each new child until the engine is found. */
+int davy_became_open(struct davy_supervisor *s);
+void davy_became_follow(struct davy_supervisor *s);
 
 /* handover.c. -EOPNOTSUPP: nothing can be kept, nothing was begun; the caller restarts instead. */
 int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_override *override,

@@ -8,6 +8,7 @@
 
 #include "act/check.h"
 #include "lib/log.h"
+#include "lib/message.h"
 #include "agent/act/acting.h"
 #include "agent/act/units.h"
 
@@ -27,6 +28,29 @@ static bool act_check_runs(struct davy_agent *a, const struct davy_link *link)
 			  link->backend != DAVY_BACKEND_UNKNOWN;
 
 	return davy_process_start(link->pid) == link->start_ticks && !beside_gpu;
+}
+
+static void act_check_end(struct davy_link *link, int err)
+{
+	uint32_t plan = link->act_plan;
+
+	link->act_plan = 0;
+	link->verifying = false;
+	davy_agent_acted(link->agent, plan, link->workload,
+			 err ? DAVY_ACT_FAILED : DAVY_ACT_SERVING, 0, err);
+}
+
+/* Only the supervisor sees whether variables moved the engine to the CPU. */
+static bool act_check_confirm(const struct davy_link *link)
+{
+	return link->variables && link->backend == DAVY_BACKEND_CPU &&
+	       !davy_message_send(link->fd, json_pack("{s:s}", "op", "confirm"));
+}
+
+void davy_agent_confirmed(struct davy_link *link, int err)
+{
+	if (link->act_plan && link->verifying)
+		act_check_end(link, err);
 }
 
 static void act_check_on_checked(void *arg, const struct davy_check_result *result)
@@ -49,11 +73,8 @@ static void act_check_on_checked(void *arg, const struct davy_check_result *resu
 	if (q->plan && link && link->act_plan == q->plan) {
 		if (result->completion_status == DAVY_PROBE_ALIVE)
 			serving = act_check_runs(a, link);
-		link->act_plan = 0;
-		link->verifying = false;
-		davy_agent_acted(a, q->plan, q->workload,
-				 serving ? DAVY_ACT_SERVING : DAVY_ACT_FAILED, 0,
-				 serving ? 0 : -EIO);
+		if (!serving || !act_check_confirm(link))
+			act_check_end(link, serving ? 0 : -EIO);
 	}
 	free(q);
 }

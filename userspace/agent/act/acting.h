@@ -38,6 +38,8 @@ json_t *davy_agent_release_all(struct davy_agent *a);
 /* act_check.c: requests a token from an engine. The result ends "plan"; 0: no plan. */
 void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
 		    uint32_t wait_ms, uint32_t timeout_ms);
+/* The supervisor's answer to "confirm": 0, or -errno if the engine is not where it was moved. */
+void davy_agent_confirmed(struct davy_link *link, int err);
 
 /* act_order.c: orders to a supervisor (davylamp exec), and its reports about them. */
 void davy_agent_replace(struct davy_agent *a, const struct davy_plan *plan);

@@ -12,7 +12,7 @@
 #include "act/caps.h"
 #include "act/cgroup.h"
 #include "act/watch.h"
-#include "engines/engine.h"
+#include "engines/environment.h"
 #include "lib/log.h"
 #include "lib/message.h"
 #include "agent/act/acting.h"
@@ -20,10 +20,16 @@
 #include "agent/policy/agent_policy.h"
 #include "agent/sense/tracker.h"
 
+#define ANCESTORS_MAX 8 /* sudo, timeout, a script in a script */
+
 static uint8_t can(const struct davy_link *link)
 {
-	unsigned int can = DAVY_CAN_FREEZE | davy_engine_can(link->engine);
+	unsigned int can = DAVY_CAN_FREEZE;
 
+	if (link->variables)
+		can |= davy_engine_service_can(link->engine) & ~(unsigned int)DAVY_CAN_UNLOAD;
+	else
+		can |= davy_engine_can(link->engine);
 	if (!link->keeps)
 		can &= ~(unsigned int)DAVY_CAN_KEEP;
 	can |= davy_caps_possible(link->cgroup);
@@ -37,7 +43,7 @@ static void control_feed_workload(struct davy_link *link, enum davy_workload_op 
 	ev.workload.workload = link->workload;
 	ev.workload.op = (uint8_t)op;
 	ev.workload.adopted = 1; /* starting an engine under davylamp exec is consent */
-	ev.workload.movable = davy_engine_movable(link->engine);
+	ev.workload.movable = link->variables ? link->movable : davy_engine_movable(link->engine);
 	ev.workload.can = can(link);
 	ev.workload.engine = (uint8_t)link->engine;
 	ev.workload.backend = (uint8_t)link->backend;
@@ -51,10 +57,15 @@ static void control_refuse(struct davy_link *link, const char *why)
 	davy_message_send(link->fd, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
 
-/* A client may only report about its own child. */
+/* A client may only report about its own child, and about descendants: a script's engine. */
 static bool may_speak_for(const struct davy_link *link, uint32_t pid)
 {
-	return pid && davy_process_parent(pid) == link->peer_pid;
+	for (int i = 0; pid > 1 && i < ANCESTORS_MAX; i++) {
+		pid = davy_process_parent(pid);
+		if (pid && pid == link->peer_pid)
+			return true;
+	}
+	return false;
 }
 
 static uint32_t pid_in(const json_t *message)
@@ -75,6 +86,9 @@ static void control_take_engine(struct davy_link *link, const json_t *message)
 	link->engine = engine > 0 && engine < DAVY_ENGINE_COUNT ? (enum davy_engine)engine
 								: DAVY_ENGINE_GENERIC;
 	link->keeps = json_is_true(json_object_get(message, "keeps"));
+	link->variables = json_is_true(json_object_get(message, "variables"));
+	link->movable = json_is_true(json_object_get(message, "movable")) &&
+			davy_engine_service_movable(link->engine);
 	davy_copy_name(link->model, sizeof(link->model), davy_message_text(message, "model"));
 }
 
@@ -159,12 +173,44 @@ static void on_started(struct davy_link *link, const json_t *message)
 			   token_ms > 0 && token_ms < INT32_MAX ? (uint32_t)token_ms : 0);
 }
 
+/* The command was a script: now its engine runs. */
+static void on_became(struct davy_link *link, const json_t *message)
+{
+	uint32_t pid = pid_in(message);
+	uint64_t start_ticks = davy_process_start(pid);
+
+	if (!start_ticks || !may_speak_for(link, pid)) {
+		control_refuse(link, "the process is not your child, or has exited");
+		return;
+	}
+	link->pid = pid;
+	link->start_ticks = start_ticks;
+	control_take_engine(link, message);
+	control_feed_workload(link, DAVY_WORKLOAD_STARTED);
+	davy_tracker_exec(link->agent, pid);
+}
+
+static void on_confirmed(struct davy_link *link, const json_t *message)
+{
+	json_int_t error = davy_message_number(message, "error", EIO);
+
+	davy_agent_confirmed(link, error >= 0 && error < 4096 ? (int)-error : -EIO);
+}
+
+/* An order follows, perhaps after a back-off that is longer than the supervisor's patience. */
+static void control_hold(struct davy_link *link)
+{
+	if (davy_core_workload_busy(&link->agent->core, link->workload))
+		davy_message_send(link->fd, json_pack("{s:s}", "op", "hold"));
+}
+
 static void on_failed(struct davy_link *link, const json_t *message)
 {
 	json_int_t error = davy_message_number(message, "error", EIO);
 
 	link->awaits = true;
 	feed_stage(link, DAVY_ACT_FAILED, error > 0 && error < 4096 ? (int)-error : -EIO);
+	control_hold(link);
 }
 
 static void on_exited(struct davy_link *link, const json_t *message)
@@ -178,8 +224,7 @@ static void on_exited(struct davy_link *link, const json_t *message)
 		davy_bpf_read(a->bpf); /* feeds earlier events first, above all a C++ exception */
 	davy_agent_feed(a, &ev);
 	link->awaits = true;
-	if (davy_core_workload_busy(&a->core, link->workload))
-		davy_message_send(link->fd, json_pack("{s:s}", "op", "hold"));
+	control_hold(link);
 	davy_control_tick(a);
 }
 
@@ -292,6 +337,8 @@ static const struct {
 } operations[] = {
 	{ "register", true, false, on_register },
 	{ "started", false, true, on_started },
+	{ "became", false, true, on_became },
+	{ "confirmed", false, true, on_confirmed },
 	{ "failed", false, true, on_failed },
 	{ "exited", false, true, on_exited },
 	{ "release", true, false, on_release },
