@@ -234,6 +234,7 @@ static int supervise_run(struct davy_supervisor *s, const struct davy_engine_ove
 	}
 	davy_supervisor_look_for_agent(s);
 	s->started_ms = davy_now_ms();
+	davy_became_follow(s); /* the loop's first event may be seconds away */
 	sd_event_loop(s->loop);
 	supervise_say_end(s);
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
