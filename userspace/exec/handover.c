@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "act/cpu_only.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "sensors/gpu/cpu_only.h"
 #include "sensors/gpu/host_memory.h"
 #include "sensors/proc/container_path.h"
 #include "exec/supervisor.h"

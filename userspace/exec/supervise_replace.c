@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "act/cpu_only.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/message.h"
+#include "sensors/gpu/cpu_only.h"
 #include "exec/supervisor.h"
 
 /* Values out of range stay unset. */

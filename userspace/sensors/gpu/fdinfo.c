@@ -58,6 +58,7 @@ static void fdinfo_see_memory(struct davy_fdinfo *info, const char *region, cons
 
 	if (!fdinfo_parse_bytes(value, &bytes))
 		return;
+	info->has_memory = true;
 	switch (fdinfo_place_of(region)) {
 	case PLACE_VRAM:
 		info->vram += bytes;
@@ -93,6 +94,9 @@ static void fdinfo_see(struct davy_fdinfo *info, const char *key, const char *va
 		fdinfo_see_memory(info, key + 13, value);
 	else if (!has_resident && !strncmp(key, "drm-memory-", 11))
 		fdinfo_see_memory(info, key + 11, value);
+	else if (!strncmp(key, "drm-total-", 10) && strncmp(key + 10, "cycles-", 7) != 0 &&
+		 fdinfo_parse_bytes(value, &n))
+		info->total += n;
 	else if (!strncmp(key, "drm-engine-", 11) && strncmp(key + 11, "capacity-", 9) != 0 &&
 		 fdinfo_parse_bytes(value, &n))
 		info->busy_ns += n;

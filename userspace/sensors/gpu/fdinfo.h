@@ -17,7 +17,9 @@ struct davy_fdinfo {
 	uint64_t gtt;
 	uint64_t system;
 	uint64_t evicted; /* bytes that belong in VRAM but are elsewhere */
+	uint64_t total;	  /* bytes of all buffers, resident or not; 0: not reported */
 	uint64_t busy_ns; /* sum of all engines */
+	bool has_memory;  /* the driver reports memory, maybe 0 */
 };
 
 /* False if it is not a DRM file. "text" is terminated; unknown lines are skipped. */
