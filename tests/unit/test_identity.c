@@ -358,6 +358,30 @@ static void a_blob_has_ollamas_name_of_the_model(void **state)
 	assert_true(davy_ollama_manifest_has(manifest, sizeof(manifest) - 1, DIGEST));
 }
 
+/* Without a driver ggml unloads its backend. Hidden by us, it is still one to go back to. */
+static void backends_whose_drivers_are_hidden_count_as_installed(void **state)
+{
+	const uint32_t installed = 1u << DAVY_BACKEND_CPU | 1u << DAVY_BACKEND_VULKAN;
+	struct davy_process_info info;
+	char program[256];
+
+	(void)state;
+	PROCESS(130, 1, "llama-server", "llama-server\0-m\0a.gguf");
+	PUT("/opt/engine/llama-server", "");
+	PUT("/opt/engine/libggml-base.so", "");
+	PUT("/opt/engine/libggml-vulkan.so", "");
+	snprintf(program, sizeof(program), "%s/opt/engine/llama-server", root);
+	assert_int_equal(chmod(program, 0755), 0);
+	put_link("/proc/130/exe", program);
+	PUT("/proc/130/maps", "7f00-7f10 r-xp 00000000 00:05 1 /opt/engine/libggml-base.so\n");
+	PUT("/proc/130/environ", "VK_LOADER_DRIVERS_SELECT=*radeon*\0");
+	assert_int_equal(davy_process_info_read(130, &info), 0);
+	assert_int_equal(info.loaded_backends, 0);
+	PUT("/proc/130/environ", "VK_LOADER_DRIVERS_SELECT=none\0");
+	assert_int_equal(davy_process_info_read(130, &info), 0);
+	assert_int_equal(info.loaded_backends, installed);
+}
+
 static void a_worker_has_its_servers_arguments(void **state)
 {
 	struct davy_process_info info;
@@ -544,6 +568,7 @@ int main(void)
 		cmocka_unit_test(a_container_is_as_local_as_its_layers),
 		cmocka_unit_test(a_walk_ends_where_the_kernel_does),
 		cmocka_unit_test(a_blob_has_ollamas_name_of_the_model),
+		cmocka_unit_test(backends_whose_drivers_are_hidden_count_as_installed),
 		cmocka_unit_test(a_worker_has_its_servers_arguments),
 		cmocka_unit_test(the_port_is_where_it_listens),
 		cmocka_unit_test(devices_are_recognised_by_number_and_memory),

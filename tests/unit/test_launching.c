@@ -52,6 +52,11 @@ static const char *as_text(void)
 		-1, -1, -1, -1, -1, -1                                                             \
 	}
 
+#define HIDDEN                                                                                     \
+	"VK_LOADER_DRIVERS_SELECT=none VK_DRIVER_FILES=/nonexistent "                              \
+	"VK_ICD_FILENAMES=/nonexistent CUDA_VISIBLE_DEVICES=-1 ROCR_VISIBLE_DEVICES=-1 "           \
+	"HIP_VISIBLE_DEVICES=-1"
+
 static void each_engine_gets_its_own_options(void **state)
 {
 	static const struct {
@@ -63,9 +68,8 @@ static void each_engine_gets_its_own_options(void **state)
 		{ DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CPU, 0, "" }, /* by its options */
 		{ DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN, 0, "" },
 		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_CPU, 0,
-		  "OLLAMA_LLM_LIBRARY=cpu OLLAMA_VULKAN=0 CUDA_VISIBLE_DEVICES=-1 "
-		  "ROCR_VISIBLE_DEVICES=-1 HIP_VISIBLE_DEVICES=-1 GGML_VK_VISIBLE_DEVICES=-1 "
-		  "LLAMA_ARG_DEVICE=none" },
+		  "OLLAMA_LLM_LIBRARY=cpu OLLAMA_VULKAN=0 " HIDDEN
+		  " GGML_VK_VISIBLE_DEVICES=-1 LLAMA_ARG_DEVICE=none" },
 		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_VULKAN, 0,
 		  "OLLAMA_LLM_LIBRARY=vulkan OLLAMA_VULKAN=1 OLLAMA_IGPU_ENABLE=1" },
 		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_ROCM, 0, "OLLAMA_VULKAN=0" },
@@ -76,8 +80,7 @@ static void each_engine_gets_its_own_options(void **state)
 		{ DAVY_ENGINE_VLLM, DAVY_BACKEND_VULKAN, -EOPNOTSUPP, NULL },
 		{ DAVY_ENGINE_VLLM, DAVY_BACKEND_ROCM, 0, "" },
 		{ DAVY_ENGINE_NONE, DAVY_BACKEND_CPU, 0,
-		  "GGML_VK_VISIBLE_DEVICES=-1 ROCR_VISIBLE_DEVICES=-1 HIP_VISIBLE_DEVICES=-1 "
-		  "CUDA_VISIBLE_DEVICES=-1 ONEAPI_DEVICE_SELECTOR=!*:gpu" },
+		  HIDDEN " GGML_VK_VISIBLE_DEVICES=-1 ONEAPI_DEVICE_SELECTOR=!*:gpu" },
 		{ DAVY_ENGINE_NONE, DAVY_BACKEND_VULKAN, 0, "" },
 	};
 
@@ -421,30 +424,44 @@ static void a_limit_of_memory_is_set_or_refused(void **state)
 /* The command is a script: its words stay, and the engine's variables are set. */
 static void a_scripts_engine_is_changed_by_variables(void **state)
 {
-	char *script[] = { "/bin/sh", "-c", "echo $LLAMA_ARG_DEVICE $LLAMA_ARG_UBATCH >&7", NULL };
+	char *script[] = { "/bin/sh", "-c",
+			   "echo $LLAMA_ARG_DEVICE $LLAMA_ARG_UBATCH $VK_LOADER_DRIVERS_SELECT "
+			   "$VK_DRIVER_FILES $VK_ICD_FILENAMES $CUDA_VISIBLE_DEVICES "
+			   "$ROCR_VISIBLE_DEVICES $HIP_VISIBLE_DEVICES >&7",
+			   NULL };
 	char *engine[] = { "llama-server", "-m", "a.gguf", NULL };
 	char *fixed[] = { "llama-server", "-dev", "Vulkan0", NULL };
 	const struct davy_engine_override cpu = { .backend = DAVY_BACKEND_CPU,
 						  .settings = { .ubatch = 64 } };
 	struct davy_engine_look look = { .argv = engine, .exe = "", .parent = "" };
 	struct davy_launch l = { .argv = script, .look = &look };
+	const struct davy_engine_override gpu = { 0 };
 	struct davy_launched child;
-	char why[DAVY_ENVIRONMENT_WHY_LEN], said[32] = "";
+	char why[DAVY_ENVIRONMENT_WHY_LEN], said[128] = "";
 	int ends[2], status;
 
 	(void)state;
 	l.facts.engine = DAVY_ENGINE_LLAMA_SERVER;
+	setenv("VK_DRIVER_FILES", "the-users.json", 1);
+	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(dup2(ends[1], 7), 7);
 	close(ends[1]);
 	assert_int_equal(davy_launch_possible(&l, &cpu, why), 0);
 	assert_int_equal(davy_launch_start(&l, &cpu, &child), 0);
 	assert_int_equal(davy_launched_engine(&child), child.pid);
+	assert_true(read(ends[0], said, sizeof(said) - 1) > 0);
+	assert_string_equal(said, "none 64 none /nonexistent /nonexistent -1 -1 -1\n");
+	assert_int_equal(davy_launched_stop(&child, &status), 0);
+	memset(said, 0, sizeof(said));
+	assert_int_equal(davy_launch_start(&l, &gpu, &child), 0); /* what the user has set */
 	close(7);
 	assert_true(read(ends[0], said, sizeof(said) - 1) > 0);
 	close(ends[0]);
-	assert_string_equal(said, "none 64\n");
+	assert_string_equal(said, "the-users.json 1\n");
 	assert_int_equal(davy_launched_stop(&child, &status), 0);
+	unsetenv("VK_DRIVER_FILES");
+	unsetenv("CUDA_VISIBLE_DEVICES");
 	look.argv = fixed; /* an option of the script overrides the variable */
 	assert_int_equal(davy_launch_possible(&l, &cpu, why), -EOPNOTSUPP);
 	assert_non_null(strstr(why, "-dev"));

@@ -22,16 +22,16 @@ static const struct {
 
 #define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
 
-static void launch_change(struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES], size_t *count,
-			  const char *name, const char *value)
+static void launch_change(struct davy_environment_variable list[DAVY_LAUNCH_VARIABLES],
+			  size_t *count, const char *name, const char *value)
 {
 	if (name && *count < DAVY_LAUNCH_VARIABLES)
-		list[(*count)++] = (struct davy_launch_variable){ name, value };
+		list[(*count)++] = (struct davy_environment_variable){ name, value };
 }
 
 size_t davy_launch_environment(const struct davy_launch *l,
 			       const struct davy_engine_override *override,
-			       struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES])
+			       struct davy_environment_variable list[DAVY_LAUNCH_VARIABLES])
 {
 	const char *const *unset = davy_engine_cpu_unset(l->facts.engine);
 	size_t count = 0;
@@ -39,8 +39,13 @@ size_t davy_launch_environment(const struct davy_launch *l,
 	/* Otherwise ggml runs gdb after a crash, which delays its end by half a second or more. */
 	if (!getenv("GGML_NO_BACKTRACE"))
 		launch_change(list, &count, "GGML_NO_BACKTRACE", "1");
-	for (size_t i = 0; override->backend == DAVY_BACKEND_CPU && unset[i]; i++)
-		launch_change(list, &count, unset[i], NULL);
+	if (override->backend == DAVY_BACKEND_CPU) {
+		for (size_t i = 0; unset[i]; i++)
+			launch_change(list, &count, unset[i], NULL);
+		for (size_t i = 0; davy_environment_no_gpu[i].name; i++)
+			launch_change(list, &count, davy_environment_no_gpu[i].name,
+				      davy_environment_no_gpu[i].value);
+	}
 	if (l->shares_port)
 		launch_change(list, &count, davy_engine_share_port(l->facts.engine), "1");
 	if (l->slot_dir[0])
@@ -51,7 +56,7 @@ size_t davy_launch_environment(const struct davy_launch *l,
 static void set_environment(const struct davy_launch *l,
 			    const struct davy_engine_override *override)
 {
-	struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES];
+	struct davy_environment_variable list[DAVY_LAUNCH_VARIABLES];
 	size_t count = davy_launch_environment(l, override, list);
 
 	for (size_t i = 0; i < count; i++)

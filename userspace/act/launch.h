@@ -39,18 +39,12 @@ struct davy_launched {
 /* The engine's process; 0: none. */
 pid_t davy_launched_engine(const struct davy_launched *child);
 
-#define DAVY_LAUNCH_VARIABLES 8
+#define DAVY_LAUNCH_VARIABLES 16
 
-/* NULL for a value: unset. */
-struct davy_launch_variable {
-	const char *name;
-	const char *value;
-};
-
-/* Environment changes for the override. The strings live as long as the launch. */
+/* Environment changes for the override; NULL for a value: unset. The strings live with "l". */
 size_t davy_launch_environment(const struct davy_launch *l,
 			       const struct davy_engine_override *override,
-			       struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES]);
+			       struct davy_environment_variable list[DAVY_LAUNCH_VARIABLES]);
 
 /* Removes the workload's cgroup if it is empty. */
 void davy_launch_done(struct davy_launch *l);

@@ -21,6 +21,37 @@ static const struct davy_environment_ops *environment_row_of(enum davy_engine en
 	return NULL;
 }
 
+/*
+ * Vulkan's loader: VK_LOADER_DRIVERS_SELECT filters all drivers since 1.3.234, VK_DRIVER_FILES
+ * replaces the list since 1.3.207 and VK_ICD_FILENAMES before (LoaderInterfaceArchitecture.md).
+ * Without a driver vkCreateInstance fails, and ggml's Vulkan backend is left out (llama.cpp #11494,
+ * February 2025; an older llama-server ends, and the next action follows). -1 is no index: CUDA,
+ * HIP and ROCr end the list of devices there.
+ */
+const struct davy_environment_variable davy_environment_no_gpu[] = {
+	{ "VK_LOADER_DRIVERS_SELECT", "none" },
+	{ "VK_DRIVER_FILES", "/nonexistent" },
+	{ "VK_ICD_FILENAMES", "/nonexistent" },
+	{ "CUDA_VISIBLE_DEVICES", "-1" },
+	{ "ROCR_VISIBLE_DEVICES", "-1" },
+	{ "HIP_VISIBLE_DEVICES", "-1" },
+	{ NULL, NULL },
+};
+
+void davy_environment_hide_gpus(struct davy_environment *e)
+{
+	for (size_t i = 0; davy_environment_no_gpu[i].name; i++)
+		davy_environment_set(e, davy_environment_no_gpu[i].name,
+				     davy_environment_no_gpu[i].value);
+}
+
+bool davy_environment_hides_gpus(const struct davy_engine_look *look)
+{
+	const char *value = davy_env(look, davy_environment_no_gpu[0].name);
+
+	return value && !strcmp(value, davy_environment_no_gpu[0].value);
+}
+
 bool davy_engine_override_empty(const struct davy_engine_override *w)
 {
 	return w->backend == DAVY_BACKEND_UNKNOWN && davy_start_settings_none(&w->settings);

@@ -10,7 +10,7 @@
 
 #include "engines/engine.h"
 
-#define DAVY_ENVIRONMENT_MAX	 16
+#define DAVY_ENVIRONMENT_MAX	 24
 #define DAVY_ENVIRONMENT_VALUE	 64
 #define DAVY_ENVIRONMENT_WHY_LEN 160
 
@@ -63,6 +63,22 @@ int davy_engine_environment_argument(const struct davy_engine_look *look,
 /* Actions that this engine supports as a service, in addition to those of its cgroup. */
 uint8_t davy_engine_service_can(enum davy_engine engine);
 bool davy_engine_service_movable(enum davy_engine engine);
+
+/*
+ * For an engine that must use only the CPU: with these variables no driver of a GPU is loaded, or
+ * it finds no device. A driver in a CPU engine opens the GPU's nodes, and blocks while a GPU hangs.
+ * "name" NULL: end of the list.
+ */
+struct davy_environment_variable {
+	const char *name;
+	const char *value;
+};
+
+extern const struct davy_environment_variable davy_environment_no_gpu[];
+void davy_environment_hide_gpus(struct davy_environment *e);
+
+/* True if the process was started with them. */
+bool davy_environment_hides_gpus(const struct davy_engine_look *look);
 
 bool davy_engine_override_empty(const struct davy_engine_override *override);
 

@@ -70,6 +70,7 @@ static int llama_server_set_cpu(const struct davy_engine_look *look, const struc
 						  "second model, and they cannot be unset");
 	davy_environment_set(e, device.variable, "none");
 	davy_environment_set(e, "LLAMA_ARG_N_GPU_LAYERS", "0");
+	davy_environment_hide_gpus(e);
 	return 0;
 }
 

@@ -17,9 +17,7 @@ static void ollama_set_cpu(struct davy_environment *e)
 {
 	davy_environment_set(e, "OLLAMA_LLM_LIBRARY", "cpu");
 	davy_environment_set(e, "OLLAMA_VULKAN", "0");
-	davy_environment_set(e, "CUDA_VISIBLE_DEVICES", "-1");
-	davy_environment_set(e, "ROCR_VISIBLE_DEVICES", "-1");
-	davy_environment_set(e, "HIP_VISIBLE_DEVICES", "-1");
+	davy_environment_hide_gpus(e);
 	davy_environment_set(e, "GGML_VK_VISIBLE_DEVICES", "-1");
 	davy_environment_set(e, "LLAMA_ARG_DEVICE", "none"); /* for llama-server of >= 0.30 */
 }

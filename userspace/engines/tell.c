@@ -128,8 +128,10 @@ int davy_engine_tell(const struct davy_engine_facts *facts, const struct davy_en
 	if (facts->engine == DAVY_ENGINE_OLLAMA)
 		err = tell_ollama(facts, t->backend, e);
 	else if (t->backend == DAVY_BACKEND_CPU &&
-		 !davy_engine_by_options(facts->engine, t->backend))
-		hidden = gpus;
+		 !davy_engine_by_options(facts->engine, t->backend)) {
+		davy_environment_hide_gpus(e);
+		hidden = BIT(DAVY_BACKEND_VULKAN) | BIT(DAVY_BACKEND_SYCL);
+	}
 	if (t->backend == DAVY_BACKEND_CPU && facts->engine == DAVY_ENGINE_OLLAMA)
 		hidden = 0; /* already set above */
 	for (int i = DAVY_BACKEND_VULKAN; i < DAVY_BACKEND_COUNT && !err; i++)

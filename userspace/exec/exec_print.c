@@ -50,7 +50,7 @@ static void exec_print_devices(const struct davy_exec_case *c)
 
 static void exec_print_text(const struct davy_exec_case *c, const struct davy_args *args)
 {
-	struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES];
+	struct davy_environment_variable list[DAVY_LAUNCH_VARIABLES];
 	size_t count = davy_launch_environment(&c->launch, &c->override, list);
 	char limit[32];
 
@@ -99,7 +99,7 @@ static void add_variable(json_t *list, const char *name, const char *value,
 
 static json_t *exec_print_environment_json(const struct davy_exec_case *c)
 {
-	struct davy_launch_variable changes[DAVY_LAUNCH_VARIABLES];
+	struct davy_environment_variable changes[DAVY_LAUNCH_VARIABLES];
 	size_t count = davy_launch_environment(&c->launch, &c->override, changes);
 	json_t *list = json_array();
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Orders to stop the engine, or to restart it with other settings. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/message.h"
 #include "sensors/gpu/cpu_only.h"
+#include "sensors/proc/engine_parts.h"
 #include "exec/supervisor.h"
 
 /* Values out of range stay unset. */
@@ -109,6 +112,22 @@ static int supervise_replace_may(const struct davy_supervisor *s, const json_t *
 	return 0;
 }
 
+/* Backends installed with the engine: one on the CPU has unloaded those without a driver. */
+static bool supervise_replace_installed(const struct davy_supervisor *s, enum davy_backend backend)
+{
+	char link[64], program[PATH_MAX];
+	uint32_t parts;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)davy_launched_engine(&s->engine));
+	n = readlink(link, program, sizeof(program) - 1);
+	if (n <= 0)
+		return true;
+	program[n] = 0;
+	parts = davy_engine_parts(s->launch->facts.engine, program);
+	return !parts || parts & 1u << backend;
+}
+
 /* An engine without the backend would end at once, after the old one was stopped. */
 static int has_backend(const struct davy_supervisor *s, enum davy_backend backend)
 {
@@ -116,7 +135,11 @@ static int has_backend(const struct davy_supervisor *s, enum davy_backend backen
 
 	if (backend == s->engine.override.backend || !library || !s->engine.pid)
 		return 0;
-	return davy_maps_file(davy_launched_engine(&s->engine), library) ? 0 : -EOPNOTSUPP;
+	if (davy_maps_file(davy_launched_engine(&s->engine), library) ||
+	    (s->engine.override.backend == DAVY_BACKEND_CPU &&
+	     supervise_replace_installed(s, backend)))
+		return 0;
+	return -EOPNOTSUPP;
 }
 
 int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_override *override)

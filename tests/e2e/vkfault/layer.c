@@ -3,7 +3,10 @@
  * VK_LAYER_DAVYLAMP_fault: a Vulkan layer that makes a healthy driver fail as a file demands (see
  * rules.h). This file speaks with the loader: negotiation, chaining and look-ups.
  */
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "chain.h"
@@ -11,6 +14,19 @@
 
 /* The oldest interface with vkNegotiateLoaderLayerInterfaceVersion, and all that is needed here. */
 #define INTERFACE_VERSION 2
+
+/*
+ * Opens a device node when the layer is loaded, as drivers do. DAVYLAMP_VKFAULT_NODE is "FD NAME":
+ * the name below an inherited directory, because the engine's root may have another /dev.
+ */
+__attribute__((constructor)) static void open_node(void)
+{
+	const char *node = getenv("DAVYLAMP_VKFAULT_NODE");
+	int dir, at = 0;
+
+	if (node && sscanf(node, "%d %n", &dir, &at) == 1 && at > 0)
+		(void)openat(dir, node + at, O_RDWR | O_CLOEXEC); /* fails in davylamp-probe */
+}
 
 static PFN_vkVoidFunction find_call(const struct layer_call *calls, const char *name)
 {

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engines/engine.h"
+#include "engines/environment.h"
 #include "lib/file.h"
 #include "lib/text.h"
 #include "sensors/proc/cgroup_name.h"
+#include "sensors/proc/engine_parts.h"
 #include "sensors/proc/listen_port.h"
 #include "sensors/proc/model_file.h"
 #include "sensors/proc/process_traces.h"
@@ -285,20 +286,28 @@ static void process_info_read_unknown(struct davy_process_info *info,
 		process_info_conclude(info, &t, false);
 }
 
-static uint32_t process_info_loaded_backends(const struct davy_process_traces *t)
+/*
+ * ggml unloads a backend that finds no driver. If we have hidden the drivers, the installed
+ * backends count: those are what the engine can go back to.
+ */
+static uint32_t process_info_loaded_backends(const struct davy_process_traces *t,
+					     const struct start *s, enum davy_engine engine)
 {
+	const struct davy_engine_look look = { .argv = s->argv, .envp = s->envp };
 	uint32_t now = 0;
 
 	now |= t->ggml_vulkan ? 1u << DAVY_BACKEND_VULKAN : 0;
 	now |= t->ggml_hip ? 1u << DAVY_BACKEND_ROCM : 0;
 	now |= t->ggml_cuda ? 1u << DAVY_BACKEND_CUDA : 0;
 	now |= t->ggml_sycl ? 1u << DAVY_BACKEND_SYCL : 0;
+	if (!now && s->exe[0] && davy_environment_hides_gpus(&look))
+		now = davy_engine_parts(engine, s->exe);
 	return now;
 }
 
 static void process_info_read_as_engine(struct davy_process_info *info,
 					const struct davy_used_devices *used,
-					struct davy_engine_facts *facts)
+					const struct start *start, struct davy_engine_facts *facts)
 {
 	static struct davy_process_traces t;
 	uint32_t inner;
@@ -307,7 +316,7 @@ static void process_info_read_as_engine(struct davy_process_info *info,
 	process_info_conclude(info, &t, facts->loads_model);
 	process_info_read_model(info, &t, facts);
 	process_info_read_port(info, &t, facts);
-	info->loaded_backends = process_info_loaded_backends(&t);
+	info->loaded_backends = process_info_loaded_backends(&t, start, facts->engine);
 	davy_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
 	davy_copy_name(info->ggml_library, sizeof(info->ggml_library), t.ggml_library);
 	davy_copy_name(info->llama_library, sizeof(info->llama_library), t.llama_library);
@@ -328,7 +337,7 @@ static void process_info_read_all(struct davy_process_info *info, enum davy_look
 		process_info_read_server(info->ev.ppid, &start[1], &facts);
 	process_info_take_facts(&facts, &info->ev);
 	if (info->ev.engine != DAVY_ENGINE_NONE)
-		process_info_read_as_engine(info, used, &facts);
+		process_info_read_as_engine(info, used, &start[0], &facts);
 	else if (look == DAVY_LOOK_DEVICES && info->has_command)
 		process_info_read_unknown(info, used);
 	process_info_read_cgroup(info);
