@@ -165,6 +165,26 @@ static void nvml_receive(struct davy_agent *a)
 		nvml_take(a, &r);
 }
 
+/* An event about each change of the sensor. */
+static void nvml_report(struct davy_agent *a, uint64_t now_ns)
+{
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
+	struct davy_nvml *n = &a->nvml;
+
+	davy_agent_nvml_sensor(a, &ev.sensor);
+	if (!memcmp(&n->reported, &ev.sensor, sizeof(n->reported)))
+		return;
+	if (n->reported.name[0] && n->reported.state == DAVY_SENSOR_LIVE &&
+	    ev.sensor.state != DAVY_SENSOR_LIVE)
+		n->lost_ns = n->record_ns;
+	n->reported = ev.sensor;
+	if (ev.sensor.state == DAVY_SENSOR_LIVE && n->lost_ns) {
+		ev.sensor.gap_ns = now_ns - n->lost_ns;
+		n->lost_ns = 0;
+	}
+	davy_agent_feed(a, &ev);
+}
+
 static int nvml_on_record(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_agent *a = arg;
@@ -174,6 +194,7 @@ static int nvml_on_record(sd_event_source *source, int fd, uint32_t events, void
 	(void)fd;
 	(void)events;
 	nvml_receive(a);
+	nvml_report(a, now_ns);
 	for (size_t i = 0; i < a->gpus.count && !a->nvml.asked_ns; i++) {
 		struct davy_watched_gpu *w = &a->gpus.gpu[i];
 
@@ -274,26 +295,6 @@ static bool nvml_has_gpu(const struct davy_agent *a)
 		if (davy_nvml_reads(&a->gpus.gpu[i].gpu))
 			return true;
 	return false;
-}
-
-/* An event about each change of the sensor. */
-static void nvml_report(struct davy_agent *a, uint64_t now_ns)
-{
-	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
-	struct davy_nvml *n = &a->nvml;
-
-	davy_agent_nvml_sensor(a, &ev.sensor);
-	if (!memcmp(&n->reported, &ev.sensor, sizeof(n->reported)))
-		return;
-	if (n->reported.name[0] && n->reported.state == DAVY_SENSOR_LIVE &&
-	    ev.sensor.state != DAVY_SENSOR_LIVE)
-		n->lost_ns = n->record_ns;
-	n->reported = ev.sensor;
-	if (ev.sensor.state == DAVY_SENSOR_LIVE && n->lost_ns) {
-		ev.sensor.gap_ns = now_ns - n->lost_ns;
-		n->lost_ns = 0;
-	}
-	davy_agent_feed(a, &ev);
 }
 
 void davy_agent_nvml_tick(struct davy_agent *a, uint64_t now_ns)
