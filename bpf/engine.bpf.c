@@ -5,7 +5,8 @@
  * that unwinds through the frame (as vk::DeviceLostError does through
  * ggml_backend_sched_synchronize) ends in std::terminate. The next call of the same thread shows
  * that synchronize has returned: llama.cpp synchronizes several times after each batch and only the
- * first one waits, so the entry of the second is the return of the first.
+ * first one waits, so the entry of the second is the return of the first. The result of a graph is
+ * read by a plain uprobe where the function returns.
  */
 #include "wire.h"
 #include "maps.bpf.h"
@@ -127,6 +128,41 @@ SEC("?uprobe")
 int graph_entered(struct pt_regs *ctx)
 {
 	return entered(0);
+}
+
+/*
+ * ggml_backend_sched_graph_compute_async, at its return: enum ggml_status (ggml.h, unchanged since
+ * 2023-12). A backend that lost its device returns FAILED at once, for every later graph. A
+ * cancelled request (ABORTED) and a graph without memory (ALLOC_FAILED) are no failure of the
+ * device.
+ */
+#define GGML_FAILED  -1
+#define GGML_SUCCESS 0
+
+SEC("?uprobe")
+int graph_returned(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__s32 status = (__s32)PT_REGS_RC(ctx);
+	struct davy_engine_state *s;
+	__u32 tgid = id >> 32;
+
+	s = bpf_map_lookup_elem(&engines, &tgid);
+	if (!s)
+		return 0;
+	if (status == GGML_SUCCESS) {
+		s->failing = 0;
+		return 0;
+	}
+	if (s->tid == (__u32)id) { /* nothing runs on the device */
+		s->entered_ns = 0;
+		s->syncs = 0;
+	}
+	if (status == GGML_FAILED) {
+		s->failing += s->failing < ~0u;
+		s->failed_count++;
+	}
+	return 0;
 }
 
 #define MAX_POSITION (1 << 26) /* tokens */

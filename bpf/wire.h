@@ -389,13 +389,15 @@ struct davy_engine_state {
 	__u64 entered_ns;	/* latest event of a run in progress; 0: idle */
 	__u64 first_entered_ns; /* first event of that run */
 	__u64 graph_count;	/* finished runs */
-	__u64 failed_count;	/* runs ended by a vk:: exception */
+	__u64 failed_count;	/* runs ended by a vk:: exception or with GGML_STATUS_FAILED */
 	__u64 last_ns;
 	__u64 max_ns;
 	__u64 lone_count; /* runs whose end was seen only by the start of the next */
 	__u32 tid;
-	__u32 copying;	       /* entered by an input copy; its graph has not started */
-	__u32 syncs;	       /* synchronize calls since the last event */
+	__u32 copying; /* entered by an input copy; its graph has not started */
+	__u32 syncs;   /* synchronize calls since the last event */
+	__u32 failing; /* graphs that failed since the last one that succeeded */
+	__u32 pad;
 	__u32 depth;	       /* position after the last token of the last batch */
 	__u64 prompt_count;    /* tokens of batches that continue one sequence */
 	__u64 generated_count; /* all others: one token per sequence */

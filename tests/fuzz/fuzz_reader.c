@@ -62,7 +62,7 @@ static void search(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = { "a", "__cxa_throw" };
 	static int fd = -1;
-	uint64_t offsets[2];
+	uint64_t offsets[4];
 	char path[DAVY_SELF_FD_SIZE];
 
 	if (fd < 0)
@@ -71,6 +71,7 @@ static void search(const uint8_t *data, size_t size)
 		return;
 	davy_elf_site(davy_self_fd(fd, path), "a", true, offsets);
 	davy_elf_exports(path, names, 2, offsets);
+	davy_elf_returns(path, "a", 4, offsets);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -104,11 +104,98 @@ static void a_table_beyond_the_files_end_is_ignored(void **state)
 	assert_int_equal(look_into(sizeof(bomb) + 100), -ENOEXEC);
 }
 
+/*
+ * Functions as compilers write them. Labels end with what a probe must find: "at" is a return,
+ * "cheap" the jump before it.
+ */
+__asm__(".pushsection .text\n"
+	".macro begin name\n.globl \\name\n.type \\name, @function\n\\name:\n.endm\n"
+	".macro end name\n.size \\name, . - \\name\n.endm\n"
+	"begin two_returns\n"
+	"	test %edi, %edi\n je 1f\n mov $-1, %eax\n"
+	".globl two_at_0\ntwo_at_0: ret\n"
+	"1:	xor %eax, %eax\n"
+	".globl two_at_1\ntwo_at_1: rep ret\n"
+	"end two_returns\n"
+	"begin guarded\n"
+	"	push %rbx\n mov %esi, %eax\n cmp %rdi, %rbx\n"
+	".globl guarded_cheap\nguarded_cheap: jne 1f\n"
+	"	mov 8(%rsp), %rbp\n add $8, %rsp\n pop %rbx\n ret\n"
+	"1:	call abort@PLT\n"
+	"end guarded\n"
+	"begin joined\n"
+	"	mov %esi, %eax\n test %edi, %edi\n js 1f\n cmp %rdi, %rbx\n jne 2f\n"
+	"	pop %rbx\n"
+	"1:	pop %rbp\n"
+	".globl joined_at\njoined_at: ret\n"
+	"2:	call abort@PLT\n"
+	"end joined\n"
+	"begin late_result\n"
+	"	cmp %rdi, %rbx\n jne 1f\n mov %ebx, %eax\n pop %rbx\n"
+	".globl late_at\nlate_at: ret\n"
+	"1:	call abort@PLT\n"
+	"end late_result\n"
+	"begin tail_call\n"
+	"	test %edi, %edi\n je 1f\n jmp guarded\n"
+	"1:	mov $-2, %eax\n ret\n"
+	"end tail_call\n"
+	"begin five_returns\n"
+	"	ret\n ret\n ret\n ret\n ret\n"
+	"end five_returns\n"
+	"begin no_code\n"
+	"	.byte 0x06\n ret\n"
+	"end no_code\n"
+	".popsection\n");
+
+extern const char two_returns[], two_at_0[], two_at_1[], guarded[], guarded_cheap[], joined[],
+	joined_at[], late_result[], late_at[];
+
+static void result_is_at(const char *name, const char *begin, size_t index, const char *place)
+{
+	uint64_t entry, at[4] = { 0 };
+
+	assert_int_equal(davy_elf_site("/proc/self/exe", name, true, &entry), 0);
+	assert_true(davy_elf_returns("/proc/self/exe", name, 4, at) > (int)index);
+	assert_int_equal(at[index] - entry, place - begin);
+}
+
+static void every_return_of_a_function_is_found(void **state)
+{
+	uint64_t at[4];
+
+	(void)state;
+	assert_int_equal(davy_elf_returns("/proc/self/exe", "two_returns", 4, at), 2);
+	result_is_at("two_returns", two_returns, 0, two_at_0);
+	result_is_at("two_returns", two_returns, 1, two_at_1);
+}
+
+static void a_jump_that_always_precedes_the_return_is_cheaper(void **state)
+{
+	(void)state;
+	result_is_at("guarded", guarded, 0, guarded_cheap);
+	result_is_at("joined", joined, 0, joined_at);
+	result_is_at("late_result", late_result, 0, late_at);
+}
+
+static void a_function_without_known_ends_is_refused(void **state)
+{
+	uint64_t at[4];
+
+	(void)state;
+	assert_int_equal(davy_elf_returns("/proc/self/exe", "tail_call", 4, at), -ENOTSUP);
+	assert_int_equal(davy_elf_returns("/proc/self/exe", "five_returns", 4, at), -E2BIG);
+	assert_int_equal(davy_elf_returns("/proc/self/exe", "no_code", 4, at), -ENOEXEC);
+	assert_int_equal(davy_elf_returns("/proc/self/exe", "no_such_function", 4, at), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sparse_file_of_many_tables_takes_little_memory),
 		cmocka_unit_test(a_table_beyond_the_files_end_is_ignored),
+		cmocka_unit_test(every_return_of_a_function_is_found),
+		cmocka_unit_test(a_jump_that_always_precedes_the_return_is_cheaper),
+		cmocka_unit_test(a_function_without_known_ends_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

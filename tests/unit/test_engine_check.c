@@ -36,6 +36,7 @@ struct engine_case {
 		const char *request;
 		const char *body;
 		const char *asks; /* a part of the request's body; NULL: any */
+		int status;	  /* 0: the stand-in's */
 	} routes[ROUTES_MAX];
 };
 
@@ -142,7 +143,7 @@ static void stand_in_answer(int fd, const struct engine_case *c, int status)
 	for (size_t i = 0; i < ROUTES_MAX && c->routes[i].request; i++)
 		if (!strncmp(buf, c->routes[i].request, strlen(c->routes[i].request)) &&
 		    (!c->routes[i].asks || strstr(buf, c->routes[i].asks))) {
-			code = status;
+			code = c->routes[i].status ? c->routes[i].status : status;
 			body = c->routes[i].body;
 		}
 	snprintf(reply, sizeof(reply),
@@ -311,6 +312,55 @@ static void a_completion_that_fails_is_told(void **state)
 	assert_false(davy_check_serving(&r));
 }
 
+/*
+ * Answers of llama-server 0.7.0 (recorded with a stand-in of its library, tests/e2e/graphs), of
+ * those that pass them on, and of llama-cpp-python. The others are errors without a graph.
+ */
+static void the_text_of_an_error_tells_a_failed_graph(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+		bool failed;
+	} answers[] = {
+		{ 500,
+		  "{\"error\":{\"code\":500,\"message\":\"Compute error.\","
+		  "\"type\":\"server_error\"}}",
+		  true },
+		{ 500,
+		  "{\"error\":\"Engine protocol predict stream returned an error: "
+		  "{\\\"code\\\":500,"
+		  "\\\"message\\\":\\\"Compute error.\\\"}\"}",
+		  true },
+		{ 500, "{\"error\":{\"message\":\"llama_decode returned -3\",\"code\":null}}",
+		  true },
+		{ 500, "{\"error\":{\"message\":\"llama_decode returned -2\",\"code\":null}}",
+		  false },
+		{ 500, "{\"error\":{\"code\":500,\"message\":\"Context size has been exceeded.\"}}",
+		  false },
+		{ 400, "{\"error\":{\"code\":400,\"message\":\"Compute error.\"}}", false },
+		{ 500, "{\"message\":\"Compute error.\"}", false },
+		{ 500, "{\"error\":[\"Compute error.\"]}", false },
+		{ 500, "Compute error.", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		struct engine_case c = cases[0];
+		struct davy_check_result r;
+		pid_t pid;
+
+		c.routes[1].status = answers[i].status;
+		c.routes[1].body = answers[i].body;
+		pid = stand_in_start(&c, 200);
+		r = check(&c);
+		stand_in_end(pid);
+		assert_int_equal(r.completion_status, answers[i].status);
+		assert_int_equal(r.compute_failed, answers[i].failed);
+		assert_false(davy_check_serving(&r));
+	}
+}
+
 /* An engine is asked nothing until its row says what: a new row is safe. */
 static void an_engine_without_an_api_is_asked_for_no_token(void **state)
 {
@@ -330,6 +380,7 @@ int main(void)
 		cmocka_unit_test(an_engine_that_is_not_ready_is_not_verified),
 		cmocka_unit_test(an_engine_whose_port_is_closed_is_not_verified),
 		cmocka_unit_test(a_completion_that_fails_is_told),
+		cmocka_unit_test(the_text_of_an_error_tells_a_failed_graph),
 		cmocka_unit_test(an_engine_without_an_api_is_asked_for_no_token),
 	};
 

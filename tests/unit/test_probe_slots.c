@@ -30,7 +30,7 @@ static int empty(void **state)
 static int claim(uint32_t pid, uint32_t uid, uint32_t workload, uint64_t ino)
 {
 	const struct davy_probe_owner owner = { pid, uid, workload };
-	const struct davy_probe_site site = { 1, ino, 0 };
+	const struct davy_probe_site site = { 1, ino, 0, 0 };
 	size_t slot;
 
 	now_ns += LATER_NS;
@@ -165,7 +165,7 @@ static void unused_slots_are_taken_first_and_freed(void **state)
 static void a_user_has_a_rate_limit_and_root_has_not(void **state)
 {
 	const struct davy_probe_owner mallory = { 1, MALLORY, 0 }, root = { 2, 0, 0 };
-	struct davy_probe_site site = { 1, 1, 0 };
+	struct davy_probe_site site = { 1, 1, 0, 0 };
 	size_t slot;
 
 	(void)state;
@@ -185,7 +185,7 @@ static void a_user_has_a_rate_limit_and_root_has_not(void **state)
 static void a_failed_attachment_takes_no_slot(void **state)
 {
 	const struct davy_probe_owner owner = { 1, MALLORY, 0 };
-	const struct davy_probe_site site = { 1, 1, 0 };
+	const struct davy_probe_site site = { 1, 1, 0, 0 };
 	size_t slot;
 
 	(void)state;
@@ -193,6 +193,22 @@ static void a_failed_attachment_takes_no_slot(void **state)
 	davy_probe_slots_drop(&slots, slot);
 	assert_int_equal(davy_probe_slots_used(&slots), 0);
 	assert_false(davy_probe_slots_holds(&slots, 1, 0));
+}
+
+/* A function returns at several places, each with a probe of its own. */
+static void each_place_of_a_kind_takes_a_slot(void **state)
+{
+	const struct davy_probe_owner first = { 1, MALLORY, 0 }, second = { 2, MALLORY, 0 };
+	struct davy_probe_site site = { 1, 1, 0, 100 };
+	size_t slot[2];
+
+	(void)state;
+	assert_int_equal(davy_probe_slots_claim(&slots, &first, &site, 1, &slot[0]), 1);
+	assert_int_equal(davy_probe_slots_claim(&slots, &second, &site, 1, &slot[1]), 0);
+	assert_int_equal(slot[0], slot[1]);
+	site.offset = 200;
+	assert_int_equal(davy_probe_slots_claim(&slots, &first, &site, 1, &slot[1]), 1);
+	assert_int_not_equal(slot[0], slot[1]);
 }
 
 /* A model beside it: what each process has claimed and has not reported as lost. */
@@ -242,8 +258,8 @@ static void random_users(unsigned int seed)
 		uint32_t uid = workload ? 0 : MALLORY + pid * pid % (1 + seed % 9);
 		const struct davy_probe_owner owner = { pid, uid, workload };
 		/* Mallory's processes map each other's files and the workloads', too. */
-		struct davy_probe_site site = { 1, (uint64_t)random() % 700,
-						(uint32_t)random() % 7 };
+		struct davy_probe_site site = { 1, (uint64_t)random() % 700, (uint32_t)random() % 7,
+						0 };
 		size_t slot = 0;
 		int err;
 
@@ -298,6 +314,7 @@ int main(void)
 		cmocka_unit_test_setup(unused_slots_are_taken_first_and_freed, empty),
 		cmocka_unit_test_setup(a_user_has_a_rate_limit_and_root_has_not, empty),
 		cmocka_unit_test_setup(a_failed_attachment_takes_no_slot, empty),
+		cmocka_unit_test_setup(each_place_of_a_kind_takes_a_slot, empty),
 		cmocka_unit_test(random_users_break_no_promise),
 	};
 

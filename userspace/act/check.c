@@ -27,7 +27,7 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 {
 	json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	json_int_t health, completion, tokens, ms;
-	bool idle, alive;
+	bool idle, alive, failed;
 	int err = 0;
 
 	if (check_number(object, "health", 999, &health) ||
@@ -37,6 +37,7 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 		err = -EBADMSG;
 	idle = json_is_true(json_object_get(object, "idle"));
 	alive = json_is_true(json_object_get(object, "alive"));
+	failed = json_is_true(json_object_get(object, "compute_failed"));
 	json_decref(object);
 	if (err)
 		return err;
@@ -45,6 +46,7 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 	ret_result->completion_status = (uint16_t)completion;
 	ret_result->token_count = (uint32_t)tokens;
 	ret_result->completion_ms = (uint32_t)ms;
+	ret_result->compute_failed = failed && completion >= 500;
 	if (alive)
 		ret_result->completion_status = DAVY_PROBE_ALIVE;
 	if (!idle)

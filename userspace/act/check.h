@@ -20,7 +20,8 @@ struct davy_check_result {
 	uint16_t completion_status; /* or DAVY_PROBE_ALIVE */
 	uint32_t token_count;	    /* 1 also for a daemon that runs without a loaded model */
 	uint32_t completion_ms;
-	int error; /* -errno: the probe failed; "why" has the reason */
+	bool compute_failed; /* the answer says that a graph failed */
+	int error;	     /* -errno: the probe failed; "why" has the reason */
 	char why[DAVY_PROBE_TEXT_MAX];
 };
 

@@ -158,3 +158,25 @@ uint32_t davy_api_tokens(const struct davy_probe_options *options, const struct 
 	json_decref(object);
 	return count > 0 && count < UINT32_MAX ? (uint32_t)count : 0;
 }
+
+/*
+ * llama-server (tools/server/server-context.cpp: llama_decode returned -2 or less) and whatever
+ * passes its answer on; llama-cpp-python (llama_cpp/_internals.py; -2 is a graph without memory).
+ */
+static const char *const failed_graphs[] = { "Compute error.", "llama_decode returned -3" };
+
+/* {"error": {"message": TEXT}} or {"error": TEXT} */
+const char *davy_api_failed_graph(const struct davy_reply *reply)
+{
+	json_t *object = json_loadb(reply->text, reply->used, 0, NULL);
+	const json_t *error = json_object_get(object, "error");
+	const char *text = json_string_value(
+		json_is_object(error) ? json_object_get(error, "message") : error);
+	const char *found = NULL;
+
+	for (size_t i = 0; text && i < sizeof(failed_graphs) / sizeof(failed_graphs[0]); i++)
+		if (strstr(text, failed_graphs[i]))
+			found = failed_graphs[i];
+	json_decref(object);
+	return found;
+}

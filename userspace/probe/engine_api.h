@@ -23,6 +23,9 @@ void davy_api_question(const struct davy_probe_options *options, struct davy_rep
 		       struct davy_api_question *ret_question);
 uint32_t davy_api_tokens(const struct davy_probe_options *options, const struct davy_reply *reply);
 
+/* The text of an error that means a failed graph; NULL: another error. */
+const char *davy_api_failed_graph(const struct davy_reply *reply);
+
 /* The first model that is loaded, from the list of loaded models; false: none. */
 bool davy_api_loaded_model(const struct davy_probe_options *options, struct davy_reply *reply,
 			   char *name, size_t size);

@@ -43,6 +43,17 @@ static void tell_idle(json_t *answer)
 						 "idle", 1));
 }
 
+static void engine_probe_say_status(const struct davy_reply *reply, long status, json_t *answer)
+{
+	const char *failed = status >= 500 ? davy_api_failed_graph(reply) : NULL;
+
+	json_object_set_new(answer, "why",
+			    failed ? json_sprintf("HTTP %ld: %s", status, failed)
+				   : json_sprintf("HTTP %ld", status));
+	if (failed)
+		json_object_set_new(answer, "compute_failed", json_true());
+}
+
 static void engine_probe_complete(const struct davy_probe_options *options,
 				  struct davy_reply *reply, json_t *answer)
 {
@@ -72,7 +83,7 @@ static void engine_probe_complete(const struct davy_probe_options *options,
 							? "connection refused or lost"
 							: "no answer in time"));
 	else if (status != 200)
-		json_object_set_new(answer, "why", json_sprintf("HTTP %ld", status));
+		engine_probe_say_status(reply, status, answer);
 	else if (!tokens)
 		json_object_set_new(answer, "why", json_string("the answer has no token"));
 }

@@ -11,7 +11,8 @@
 #include "sensors/proc/container_path.h"
 #include "reader/reader_look.h"
 
-#define KNOWN_MAX 16
+#define KNOWN_MAX   16
+#define RETURNS_MAX 4
 
 /*
  * The end of a graph comes first: without it a begin would never be closed. One site of llama.cpp's
@@ -42,7 +43,7 @@ struct known_library {
 	struct statx st;
 	enum davy_library library;
 	size_t count;
-	struct davy_look_site site[ROW_COUNT];
+	struct davy_look_site site[ROW_COUNT + RETURNS_MAX];
 };
 
 static bool library_same(const struct statx *a, const struct statx *b)
@@ -51,6 +52,18 @@ static bool library_same(const struct statx *a, const struct statx *b)
 	       a->stx_dev_minor == b->stx_dev_minor && a->stx_size == b->stx_size &&
 	       a->stx_ctime.tv_sec == b->stx_ctime.tv_sec &&
 	       a->stx_ctime.tv_nsec == b->stx_ctime.tv_nsec;
+}
+
+/* Optional: without the results of graphs, only exceptions show that they fail. */
+static void library_find_returns(const char *path, struct known_library *k)
+{
+	uint64_t offsets[RETURNS_MAX];
+	int count = davy_elf_returns(path, "ggml_backend_sched_graph_compute_async", RETURNS_MAX,
+				     offsets);
+
+	for (int i = 0; i < count; i++)
+		k->site[k->count++] =
+			(struct davy_look_site){ .offset = offsets[i], .site = DAVY_SITE_RESULT };
 }
 
 static void library_find_sites(int fd, struct known_library *k)
@@ -72,6 +85,8 @@ static void library_find_sites(int fd, struct known_library *k)
 			return;
 		}
 	}
+	if (k->library == DAVY_LIBRARY_GGML)
+		library_find_returns(davy_self_fd(fd, self), k);
 }
 
 static const struct known_library *library_known(int fd, enum davy_library library,

@@ -65,9 +65,9 @@ static bool event_text_act_text(const struct davy_event *ev, char *buf, size_t s
 static bool probe_text(const struct davy_ev_probe *p, char *buf, size_t size)
 {
 	snprintf(buf, size,
-		 "check    workload %u: /health %u, one-token completion %u, %u token, %u ms",
+		 "check    workload %u: /health %u, one-token completion %u, %u token, %u ms%s",
 		 p->workload, p->health_status, p->completion_status, p->token_count,
-		 p->completion_ms);
+		 p->completion_ms, p->flags & DAVY_PROBE_COMPUTE_FAILED ? ", a failed graph" : "");
 	return true;
 }
 

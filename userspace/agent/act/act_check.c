@@ -69,6 +69,7 @@ static void act_check_on_checked(void *arg, const struct davy_check_result *resu
 	ev.probe.completion_status = result->completion_status;
 	ev.probe.token_count = result->token_count;
 	ev.probe.completion_ms = result->completion_ms;
+	ev.probe.flags = result->compute_failed ? DAVY_PROBE_COMPUTE_FAILED : 0;
 	davy_agent_feed(a, &ev);
 	if (q->plan && link && link->act_plan == q->plan) {
 		if (result->completion_status == DAVY_PROBE_ALIVE)

@@ -92,7 +92,7 @@ static void attach_libraries(struct davy_agent *a, struct davy_tracked *t,
 		else if (site->site == DAVY_SITE_UBATCH || site->site == DAVY_SITE_DECODE)
 			t->llama_attached = t->llama_attached || tracker_attach(a, t, site, fd);
 		else if (!t->ggml_attached && tracker_attach(a, t, site, fd))
-			ggml++;
+			ggml += site->site != DAVY_SITE_RESULT;
 	}
 	t->ggml_attached = t->ggml_attached || ggml == GGML_SITES;
 }

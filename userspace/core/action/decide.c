@@ -139,7 +139,8 @@ static bool setting_is_to_blame(struct davy_step *s, struct davy_workload *w,
 {
 	struct davy_plan lower = *plan;
 
-	if (!davy_tuned_trouble(s, w, p, plan) || !plan->device_class || !p->exception_ns)
+	if (!davy_tuned_trouble(s, w, p, plan) || !plan->device_class ||
+	    (!p->exception_ns && plan->form != DAVY_FORM_FAILING))
 		return false;
 	if (w->deepest > w->lost_depth)
 		w->lost_count = 0;

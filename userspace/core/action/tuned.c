@@ -255,7 +255,7 @@ static enum davy_log_class tuned_class_of(const struct davy_step *s, const struc
 		return DAVY_CLASS_OOM_VRAM;
 	if (!note->device_class)
 		return DAVY_CLASS_NONE; /* a plain bug */
-	if (fails_as && !p->exception_ns)
+	if (fails_as && !p->exception_ns && note->form != DAVY_FORM_FAILING)
 		return fails_as;
 	return is_large(s, w, p) ? DAVY_CLASS_DEVICE_LOST : DAVY_CLASS_NONE;
 }

@@ -140,7 +140,7 @@ struct davy_ev_graph {
 	uint64_t last_ns;
 	uint64_t max_ns;
 	uint32_t may_end_unseen; /* a copy, or an engine that synchronizes only once a batch */
-	uint32_t pad;
+	uint32_t failing;	 /* graphs that failed since the last one that succeeded */
 };
 
 struct davy_ev_fault {
@@ -541,12 +541,18 @@ struct davy_ev_finding {
 /* completion_status of an engine that generates no token: it is alive with its port open. */
 #define DAVY_PROBE_ALIVE 204
 
+enum davy_probe_flag {
+	DAVY_PROBE_COMPUTE_FAILED = 1, /* the answer says that a graph failed */
+};
+
 struct davy_ev_probe {
 	uint32_t workload;
 	uint16_t health_status;	    /* HTTP status of /health, 0: no reply */
 	uint16_t completion_status; /* HTTP status of a one-token completion, 0: no reply in time */
 	uint32_t token_count;
 	uint32_t completion_ms;
+	uint32_t flags; /* enum davy_probe_flag */
+	uint32_t pad;
 };
 
 enum davy_act_stage {
@@ -677,7 +683,7 @@ _Static_assert(sizeof(struct davy_ev_ring) == 88, "trace format");
 _Static_assert(sizeof(struct davy_ev_job_timeout) == 80, "trace format");
 _Static_assert(sizeof(struct davy_ev_reset) == 40, "trace format");
 _Static_assert(sizeof(struct davy_ev_workload) == 144, "trace format");
-_Static_assert(sizeof(struct davy_ev_probe) == 16, "trace format");
+_Static_assert(sizeof(struct davy_ev_probe) == 24, "trace format");
 _Static_assert(sizeof(struct davy_ev_act) == 16, "trace format");
 _Static_assert(sizeof(struct davy_ev_breaker) == 144, "trace format");
 _Static_assert(sizeof(struct davy_ev_sensor) == 184, "trace format");

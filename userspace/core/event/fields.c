@@ -205,6 +205,7 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		NUMBER("completion", probe.completion_status),
 		NUMBER("tokens", probe.token_count),
 		NUMBER("ms", probe.completion_ms),
+		FLAG("compute_failed", probe.flags, BITS(DAVY_PROBE_COMPUTE_FAILED), IF_SET),
 	) },
 	[DAVY_EV_ACT] = { SHAPE("act", act), FIELDS(
 		NUMBER("plan", act.plan),

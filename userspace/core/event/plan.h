@@ -55,7 +55,8 @@ enum davy_form {
 	DAVY_FORM_RETRIED = 5, /* fault_storm, restore_hog: the driver repeats it */
 	DAVY_FORM_XID = 6,     /* hardware */
 	DAVY_FORM_SXID = 7,
-	DAVY_FORM_COUNT = 8,
+	DAVY_FORM_FAILING = 8, /* engine_wedged: its graphs fail */
+	DAVY_FORM_COUNT = 9,
 };
 
 /* The memory that is short. */

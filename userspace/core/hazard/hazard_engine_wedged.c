@@ -3,16 +3,19 @@
  * Signal: a running engine process generates no token: (a) it survived a vk::DeviceLostError, (b)
  *   it entered a graph and did not leave it within max(graph_age, graph_ratio x its slowest), (c)
  *   its device is busy (fdinfo, a running job, KFD queues), and no token was generated and no job
- *   or graph ended within "silent".
+ *   or graph ended within "silent", (d) its graphs return GGML_STATUS_FAILED, as those of a lost
+ *   device do with llama.cpp's pull request 27183, which throws nothing. The first one is checked.
  * Threshold: policies/hazards.conf. The proof is a failed one-token completion, requested at most
  *   every 30 s. The answer of /health is recorded but is no evidence: it is 200 in both cases. An
  *   engine that generates no token is judged by the signal, as one without a port.
  * False alarms: a pause by davylamp (no check, no alarm), a throttle (longer limits), the first
  *   graphs, which compile shaders (first_graph_age), an engine that is loading (503: check again
- *   later), a slow CPU backend (never checked), a handled exception (the check returns a token: no
- *   hazard), an engine without work, long KFD batches, whose end no sensor reports (silent_blind).
- * Test: tests/unit/test_engine_hazards.c, test_silent_hang.c, test_held_engine.c, tests/e2e zombie
- *   and hang.
+ *   later), a slow CPU backend (never checked), a handled exception or a single failed graph (the
+ *   check returns a token: no hazard; an error that names no failed graph counts only after
+ *   failed_graphs of them), a cancelled request or a graph without memory (other results), an
+ *   engine without work, long KFD batches, whose end no sensor reports (silent_blind).
+ * Test: tests/unit/test_engine_hazards.c, test_failing_graphs.c, test_silent_hang.c,
+ *   test_held_engine.c, tests/e2e zombie, graphs and hang.
  */
 #include "core/hazard/silence.h"
 
@@ -62,9 +65,23 @@ static bool engine_wedged_is_silent(const struct davy_step *s, const struct davy
 	return davy_silent_ns(s, p) >= davy_silent_limit_ns(s, p);
 }
 
+static uint64_t engine_wedged_failing_limit(const struct davy_step *s, const struct davy_process *p)
+{
+	return davy_threshold(s, DAVY_CFG_WEDGED_FAILED_GRAPHS, NULL, p);
+}
+
+/* The only evidence is that its graphs fail. */
+static bool engine_wedged_only_fails(const struct davy_step *s, const struct davy_process *p)
+{
+	return p->failing_ns && !p->exception_ns && !engine_wedged_graph_stuck(s, p) &&
+	       !engine_wedged_is_silent(s, p);
+}
+
 /* A graph copy may end unobserved: it is a hazard only if a check proves it. */
 static bool engine_wedged_proven(const struct davy_step *s, const struct davy_process *p)
 {
+	if (engine_wedged_only_fails(s, p))
+		return p->graph.failing >= engine_wedged_failing_limit(s, p);
 	return p->exception_ns || !p->graph.may_end_unseen || engine_wedged_is_silent(s, p);
 }
 
@@ -79,6 +96,18 @@ static void engine_wedged_add_silence(const struct davy_step *s, const struct da
 	plan->threshold = davy_silent_limit_ns(s, p);
 	plan->form = DAVY_FORM_SILENT;
 	davy_plan_evidence(plan, s->now_ns - plan->observed, DAVY_EV_PROGRESS, 1);
+}
+
+static void engine_wedged_add_failures(const struct davy_step *s, const struct davy_process *p,
+				       struct davy_plan *plan)
+{
+	if (!engine_wedged_only_fails(s, p))
+		return;
+	plan->unit = DAVY_UNIT_COUNT;
+	plan->observed = p->graph.failing;
+	plan->threshold = engine_wedged_failing_limit(s, p);
+	plan->form = DAVY_FORM_FAILING;
+	davy_plan_evidence(plan, p->failing_ns, DAVY_EV_GRAPH, p->graph.failing);
 }
 
 /* A refusal may have expired: another mode, a new hour. */
@@ -111,11 +140,12 @@ static void engine_wedged_raise(struct davy_step *s, struct davy_process *p,
 		note.unit = DAVY_UNIT_HTTP;
 	}
 	engine_wedged_add_silence(s, p, &note);
+	engine_wedged_add_failures(s, p, &note);
 	if (probe) {
 		note.health_status = probe->health_status;
 		note.completion_status = probe->completion_status;
 	}
-	p->check_due_ns = p->exception_ns ? s->now_ns + AGAIN_NS : 0;
+	p->check_due_ns = p->exception_ns || p->failing_ns ? s->now_ns + AGAIN_NS : 0;
 	if (davy_alarm_raise(s, &note) || engine_wedged_decide_again(s, p))
 		davy_decide_failure(s, p, &note);
 }
@@ -152,9 +182,18 @@ static void engine_wedged_suspect(struct davy_step *s, struct davy_process *p)
 	}
 	davy_copy_name(check.detail, sizeof(check.detail), p->exception);
 	engine_wedged_add_silence(s, p, &check);
+	engine_wedged_add_failures(s, p, &check);
 	davy_emit(s, &check);
 	p->check_due_ns = 0;
 	w->check_ns = w->checked_ns = s->now_ns;
+}
+
+/* An error that says nothing of the graph, such as a refused request. */
+static bool engine_wedged_other_error(const struct davy_step *s, const struct davy_process *p,
+				      const struct davy_ev_probe *probe)
+{
+	return engine_wedged_only_fails(s, p) && !engine_wedged_proven(s, p) &&
+	       probe->completion_status && !(probe->flags & DAVY_PROBE_COMPUTE_FAILED);
 }
 
 static void engine_wedged_look_at_probe(struct davy_step *s)
@@ -175,7 +214,7 @@ static void engine_wedged_look_at_probe(struct davy_step *s)
 	}
 	if (probe->completion_status == 200 && probe->token_count) {
 		p->checked_ok_ns = s->now_ns;
-		p->exception_ns = 0;
+		p->exception_ns = p->failing_ns = 0;
 		w->retry_ns = 0;
 		return;
 	}
@@ -186,7 +225,8 @@ static void engine_wedged_look_at_probe(struct davy_step *s)
 			engine_wedged_raise(s, p, NULL);
 		return;
 	}
-	engine_wedged_raise(s, p, probe);
+	if (!engine_wedged_other_error(s, p, probe))
+		engine_wedged_raise(s, p, probe);
 }
 
 static void engine_wedged_look_at_tick(struct davy_step *s)
@@ -210,6 +250,27 @@ static void engine_wedged_look_at_tick(struct davy_step *s)
 	}
 }
 
+/* Checks an engine after the first graph that fails, and forgets it after one that succeeds. */
+static void engine_wedged_look_at_result(struct davy_step *s, struct davy_process *p)
+{
+	if (!p->graph.failing || !engine_wedged_on_gpu(p)) {
+		if (p->failing_ns && !p->exception_ns)
+			p->check_due_ns = 0;
+		p->failing_ns = 0;
+		return;
+	}
+	if (!p->failing_ns) {
+		p->failing_ns = s->now_ns;
+		if (!p->exception_ns) {
+			p->lost_batch = p->life.batch;
+			p->lost_depth = p->life.progress.depth;
+		}
+	}
+	if (!p->check_due_ns)
+		p->check_due_ns =
+			s->now_ns + davy_threshold_ns(s, DAVY_CFG_EXCEPTION_GRACE_MS, NULL, p);
+}
+
 static void engine_wedged_look(struct davy_step *s)
 {
 	struct davy_process *p;
@@ -225,7 +286,10 @@ static void engine_wedged_look(struct davy_step *s)
 		return;
 	}
 	p = davy_world_process(&s->core->world, s->ev->pid);
-	if (p && p->engine != DAVY_ENGINE_NONE && engine_wedged_graph_stuck(s, p))
+	if (!p || p->engine == DAVY_ENGINE_NONE)
+		return;
+	engine_wedged_look_at_result(s, p);
+	if (engine_wedged_graph_stuck(s, p))
 		engine_wedged_suspect(s, p);
 }
 
@@ -239,6 +303,9 @@ static void engine_wedged_reason(const struct davy_plan *p, struct davy_clause *
 		       "busy without a token, job or graph for %" PRIu64 " ms (limit %" PRIu64
 		       " ms)",
 		       ms, limit_ms);
+	else if (p->form == DAVY_FORM_FAILING)
+		c->say(c, "%" PRIu64 " graph%s failed and none succeeded since", p->observed,
+		       p->observed == 1 ? "" : "s");
 	else if (p->unit == DAVY_UNIT_NS)
 		c->say(c, "graph entered %" PRIu64 " ms ago and not left (limit %" PRIu64 " ms)",
 		       ms, limit_ms);
@@ -260,6 +327,8 @@ static bool engine_wedged_stands(const struct davy_step *s, const struct davy_pl
 
 	if (!p || davy_gave_token(p, note->at_ns))
 		return false;
+	if (note->form == DAVY_FORM_FAILING)
+		return p->failing_ns;
 	return note->form != DAVY_FORM_SILENT || p->life.done_ns < note->at_ns;
 }
 

@@ -223,7 +223,10 @@ void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 	struct davy_prediction *prediction;
 
 	if (p->fails_as && !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
-		davy_incident_of_alarm(s, note, (enum davy_log_class)p->fails_as);
+		davy_incident_of_alarm(s, note,
+				       note->form == DAVY_FORM_FAILING
+					       ? DAVY_CLASS_DEVICE_LOST
+					       : (enum davy_log_class)p->fails_as);
 	if (!p->leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
 		return;
 	if (foresight_raised(&s->core->foresight, note))

@@ -99,10 +99,13 @@ static inline uint64_t davy_threshold_ns(const struct davy_step *s, enum davy_co
 	return davy_threshold(s, key, device, p) * DAVY_NS_PER_MS;
 }
 
-/* True if a health check or the engine's own progress shows a token since then. */
+/*
+ * True if a health check or the engine's own progress shows a token since then. Progress is counted
+ * where a graph begins: it shows nothing while all graphs fail.
+ */
 static inline bool davy_gave_token(const struct davy_process *p, uint64_t since_ns)
 {
-	return p->checked_ok_ns >= since_ns || p->life.made_ns >= since_ns;
+	return p->checked_ok_ns >= since_ns || (!p->failing_ns && p->life.made_ns >= since_ns);
 }
 
 static inline bool davy_is_device_lost(const char *type)

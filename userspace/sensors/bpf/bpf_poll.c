@@ -299,6 +299,7 @@ void davy_bpf_poll_graphs(struct davy_bpf *b, uint64_t now_ns)
 		ev.graph.entered_ns = in_flight ? s.entered_ns : 0;
 		ev.graph.graph_count = s.graph_count;
 		ev.graph.failed_count = s.failed_count;
+		ev.graph.failing = s.failing;
 		ev.graph.last_ns = s.last_ns;
 		ev.graph.max_ns = s.max_ns;
 		ev.graph.may_end_unseen = s.copying || s.lone_count * 2 > s.graph_count;

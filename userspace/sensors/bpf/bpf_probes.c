@@ -16,7 +16,7 @@ static const struct {
 	{ "throw", "throw_seen" },	   { "compute", "graph_entered" },
 	{ "set", "copy_entered" },	   { "get", "copy_entered" },
 	{ "synchronize", "graph_synced" }, { "ubatch", "ubatch_entered" },
-	{ "decode", "decode_entered" },
+	{ "decode", "decode_entered" },	   { "result", "graph_returned" },
 };
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
@@ -50,7 +50,7 @@ int davy_bpf_attach_library(struct davy_bpf *b, const char *path, const char *na
 			    const struct davy_probe_owner *owner)
 {
 	struct bpf_object *object = b->objects[DAVY_OBJ_ENGINE].object;
-	struct davy_probe_site site = { .kind = probe_kind(name) };
+	struct davy_probe_site site = { .kind = probe_kind(name), .offset = offset };
 	struct bpf_program *p = NULL;
 	struct stat st;
 	size_t slot;

@@ -112,7 +112,7 @@ static struct davy_probe_slot *probe_slots_slot_of(struct davy_probe_slots *s,
 		const struct davy_probe_site *have = &s->slot[i].site;
 
 		if (s->slot[i].serial && have->dev == site->dev && have->ino == site->ino &&
-		    have->kind == site->kind)
+		    have->kind == site->kind && have->offset == site->offset)
 			return &s->slot[i];
 	}
 	return NULL;

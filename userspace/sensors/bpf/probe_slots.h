@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who may have how many uprobes: a table of slots, one for each function of a library file that
+ * Who may have how many uprobes: a table of slots, one for each place in a library file that
  * carries a uprobe, and of the processes that map these files. Pure: it attaches nothing; time
  * comes from the caller. Rules:
  *
@@ -38,6 +38,7 @@ struct davy_probe_owner {
 struct davy_probe_site {
 	uint64_t dev, ino;
 	uint32_t kind; /* below DAVY_PROBE_KINDS */
+	uint64_t offset;
 };
 
 struct davy_probe_slot {

@@ -249,6 +249,141 @@ static uint64_t elf_site_cheapest(const struct disassembler *d, csh cs, const ui
 	return site;
 }
 
+#define RETURNING_MAX 4096 /* bytes of a function whose returns are probed */
+
+/* A function that is searched for its returns. */
+struct returning {
+	struct disassembler d;
+	csh cs;
+	const uint8_t *code;
+	size_t size;
+	bool has_table; /* an indirect jump: its targets are unknown */
+	uint8_t is_target[RETURNING_MAX];
+	size_t count;
+	size_t max;
+	uint64_t *at;
+};
+
+/* Direct jumps, with any prefix: their last byte or four bytes are the distance. */
+static bool elf_site_is_jump(const cs_insn *insn, uint64_t *ret_target)
+{
+	const uint8_t *b = insn->bytes;
+	int32_t distance;
+
+	if (insn->size < 2 || insn->id == X86_INS_CALL)
+		return false;
+	if (insn->size < 5) {
+		b += insn->size - 2;
+		*ret_target = insn->address + insn->size + (uint64_t)(int8_t)b[1];
+		return (b[0] >= 0x70 && b[0] <= 0x7f) || b[0] == 0xeb;
+	}
+	b += insn->size - 5;
+	memcpy(&distance, b + 1, sizeof(distance));
+	*ret_target = insn->address + insn->size + (uint64_t)(int64_t)distance;
+	if (insn->id == X86_INS_JMP)
+		return b[0] == 0xe9;
+	return insn->size >= 6 && b[-1] == 0x0f && b[0] >= 0x80 && b[0] <= 0x8f;
+}
+
+static int elf_site_see_jump(struct returning *r, const cs_insn *insn)
+{
+	uint64_t target;
+
+	if (!elf_site_is_jump(insn, &target)) {
+		r->has_table = r->has_table || insn->id == X86_INS_JMP;
+		return 0;
+	}
+	if (target < r->size)
+		r->is_target[target] = 1;
+	else if (insn->id == X86_INS_JMP)
+		return -ENOTSUP;
+	return 0;
+}
+
+/* What stands between the last jump and the return: it keeps the result. */
+static bool elf_site_is_epilogue(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_MOV:
+	case X86_INS_POP:
+	case X86_INS_ADD:
+	case X86_INS_LEA:
+	case X86_INS_LEAVE:
+		return strncmp(insn->op_str, "rax", 3) != 0 &&
+		       strncmp(insn->op_str, "eax", 3) != 0 &&
+		       strncmp(insn->op_str, "ax", 2) != 0 && strncmp(insn->op_str, "al", 2) != 0 &&
+		       strncmp(insn->op_str, "ah", 2) != 0;
+	default:
+		return false;
+	}
+}
+
+static int elf_site_see_return(struct returning *r, const cs_insn *insn, uint64_t *cheap)
+{
+	uint64_t target;
+
+	if (*cheap && r->is_target[insn->address])
+		*cheap = 0; /* another path joins behind the jump */
+	if (insn->id != X86_INS_RET) {
+		if (elf_site_is_jump(insn, &target) && insn->id != X86_INS_JMP && !r->has_table)
+			*cheap = insn->address;
+		else if (!elf_site_is_epilogue(insn))
+			*cheap = 0;
+		return 0;
+	}
+	if (r->count == r->max)
+		return -E2BIG;
+	r->at[r->count++] = *cheap ? *cheap : insn->address;
+	*cheap = 0;
+	return 0;
+}
+
+/* First all jumps, then the returns. */
+static int elf_site_walk(struct returning *r, bool jumps)
+{
+	const uint8_t *code = r->code;
+	size_t size = r->size;
+	cs_insn *insn = r->d.malloc(r->cs);
+	uint64_t addr = 0, cheap = 0;
+	int err = insn ? 0 : -ENOMEM;
+
+	while (!err && size) {
+		if (!r->d.iterate(r->cs, &code, &size, &addr, insn))
+			err = -ENOEXEC;
+		else
+			err = jumps ? elf_site_see_jump(r, insn)
+				    : elf_site_see_return(r, insn, &cheap);
+	}
+	if (insn)
+		r->d.free(insn, 1);
+	return err;
+}
+
+static int elf_site_find_returns(int fd, const struct function *f, struct returning *r)
+{
+	uint8_t code[RETURNING_MAX];
+	int err;
+
+	if (!f->size || f->size > sizeof(code))
+		return -E2BIG;
+	if (pread(fd, code, f->size, (off_t)f->offset) != (ssize_t)f->size)
+		return -EIO;
+	err = elf_site_load_disassembler(&r->d);
+	if (err)
+		return err;
+	r->code = code;
+	r->size = (size_t)f->size;
+	err = -ENOMEM;
+	if (r->d.open(CS_ARCH_X86, CS_MODE_64, &r->cs) == CS_ERR_OK) {
+		err = elf_site_walk(r, true);
+		if (!err)
+			err = elf_site_walk(r, false);
+		r->d.close(&r->cs);
+	}
+	dlclose(r->d.library);
+	return err;
+}
+
 static int elf_site_find_cheapest(int fd, const struct function *f, uint64_t *ret_offset)
 {
 	uint8_t code[CODE_MAX];
@@ -272,21 +407,47 @@ static int elf_site_find_cheapest(int fd, const struct function *f, uint64_t *re
 	return err;
 }
 
+/* Opens the file, also on failure: the caller closes image->fd. */
+static int elf_site_open(const char *path, const char *symbol, struct image *f,
+			 struct function *ret_found)
+{
+	struct wanted w = { &symbol, ret_found, 1, 1, TRIES_MAX };
+	int err = image_open(path, f);
+
+	if (err)
+		return err;
+	image_find(f, SHT_DYNSYM, &w);
+	if (w.left)
+		image_find(f, SHT_SYMTAB, &w);
+	return w.left ? -ENOENT : 0;
+}
+
+int davy_elf_returns(const char *path, const char *symbol, size_t max, uint64_t *ret_offsets)
+{
+	struct image f = { .fd = -1 };
+	struct function found = { 0 };
+	struct returning r = { .max = max, .at = ret_offsets };
+	int err = elf_site_open(path, symbol, &f, &found);
+	DAVY_FD fd = f.fd;
+
+	if (!err)
+		err = elf_site_find_returns(fd, &found, &r);
+	if (err)
+		return err;
+	for (size_t i = 0; i < r.count; i++)
+		ret_offsets[i] += found.offset;
+	return (int)r.count;
+}
+
 int davy_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset)
 {
 	struct image f = { .fd = -1 };
 	struct function found = { 0 };
-	struct wanted w = { &symbol, &found, 1, 1, TRIES_MAX };
-	int err = image_open(path, &f);
+	int err = elf_site_open(path, symbol, &f, &found);
 	DAVY_FD fd = f.fd;
 
 	if (err)
 		return err;
-	image_find(&f, SHT_DYNSYM, &w);
-	if (w.left)
-		image_find(&f, SHT_SYMTAB, &w);
-	if (w.left)
-		return -ENOENT;
 	if (keeps_arguments || elf_site_find_cheapest(fd, &found, ret_offset))
 		*ret_offset = found.offset; /* always correct, only slower */
 	return 0;

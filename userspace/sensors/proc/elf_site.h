@@ -19,6 +19,13 @@
 int davy_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset);
 
 /*
+ * The places at which "symbol" returns, with its result in eax: each return instruction, or the
+ * conditional jump before it that the kernel emulates. Returns their number, at most "max".
+ * -ENOTSUP: one of its ends is a jump to another function; -E2BIG: it is too long or has more ends.
+ */
+int davy_elf_returns(const char *path, const char *symbol, size_t max, uint64_t *ret_offsets);
+
+/*
  * The entries of several exported functions, in one pass over .dynsym; offset 0: not exported.
  * Returns the number found, or -errno.
  */

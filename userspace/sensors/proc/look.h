@@ -13,7 +13,7 @@
 
 #define DAVY_LOOK_VERSION DAVY_VERSION "/1"
 #define DAVY_LOOK_FILES	  3 /* descriptors in a reply: a C++ library, libggml-base, libllama */
-#define DAVY_LOOK_SITES	  8
+#define DAVY_LOOK_SITES	  12
 #define DAVY_LOOK_FD	  3 /* the reader's end of the socket */
 
 /* Additional data that the agent requests; see davy_look_request.wants. */
@@ -35,7 +35,8 @@ enum davy_site {
 	DAVY_SITE_GET = 4,
 	DAVY_SITE_UBATCH = 5,
 	DAVY_SITE_DECODE = 6,
-	DAVY_SITE_COUNT = 7,
+	DAVY_SITE_RESULT = 7, /* where "compute" returns; there may be several */
+	DAVY_SITE_COUNT = 8,
 };
 
 struct davy_look_request {

@@ -12,7 +12,7 @@ const char *davy_site_name(enum davy_site site)
 		[DAVY_SITE_THROW] = "throw",	 [DAVY_SITE_SYNCHRONIZE] = "synchronize",
 		[DAVY_SITE_COMPUTE] = "compute", [DAVY_SITE_SET] = "set",
 		[DAVY_SITE_GET] = "get",	 [DAVY_SITE_UBATCH] = "ubatch",
-		[DAVY_SITE_DECODE] = "decode",
+		[DAVY_SITE_DECODE] = "decode",	 [DAVY_SITE_RESULT] = "result",
 	};
 
 	return names[site];
