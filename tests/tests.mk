@@ -79,7 +79,11 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 stage: programs
 	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(STAGE) >/dev/null
 
-lab: $(O)/lab/mkmodel $(O)/lab/vk/libVkLayer_davylamp_fault.so
+lab: $(O)/lab/mkmodel $(O)/lab/vk/libVkLayer_davylamp_fault.so $(O)/lab/libfailgraph.so
+
+$(O)/lab/libfailgraph.so: tests/e2e/failgraph.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -fPIC -shared -o $@ $<
 
 $(O)/lab/mkmodel: $(wildcard tests/e2e/mkmodel/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/mkmodel O=$(abspath $(O))/lab

@@ -18,7 +18,8 @@ lab_open() {
 	"$e2e/fetch-root.sh" "$CACHE" || return 1
 	work=$(mktemp -d)
 	[[ -e $O/lab/tiny.gguf ]] || "$O/lab/mkmodel" -o "$O/lab/tiny.gguf" >/dev/null
-	"$e2e/lab-place.sh" "$place" "$O/lab/tiny.gguf" "$O"/lab/vk/* >/dev/null
+	"$e2e/lab-place.sh" "$place" "$O/lab/tiny.gguf" "$O/lab/libfailgraph.so" \
+		"$O"/lab/vk/* >/dev/null
 	mkdir -p "$LAB_ROOT$inside/slots"
 	trap lab_close EXIT
 	warm_shaders
