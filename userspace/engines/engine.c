@@ -12,6 +12,7 @@
 static const struct davy_engine_ops *const engines[] = {
 	&davy_engine_llama_server,
 	&davy_engine_ollama,
+	&davy_engine_ollama_runner,
 	&davy_engine_llama_swap,
 	&davy_engine_lemonade,
 	&davy_engine_localai,
@@ -151,8 +152,6 @@ const struct davy_engine_api *davy_engine_api(enum davy_engine engine, enum davy
 	const struct davy_engine_ops *ops;
 	const struct davy_engine_api *api;
 
-	if (engine == DAVY_ENGINE_OLLAMA_RUNNER) /* since 0.30 */
-		engine = DAVY_ENGINE_LLAMA_SERVER;
 	ops = davy_engine_ops_of(engine);
 	if (!ops || role >= DAVY_ROLE_COUNT)
 		return &none;
@@ -160,6 +159,20 @@ const struct davy_engine_api *davy_engine_api(enum davy_engine engine, enum davy
 	if (!api && (role == DAVY_ROLE_UNKNOWN || role == DAVY_ROLE_SERVER))
 		api = ops->api[DAVY_ROLE_MANAGER];
 	return api ? api : &none;
+}
+
+uint32_t davy_engine_backends(enum davy_engine engine)
+{
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
+
+	return ops ? ops->backends : DAVY_BACKENDS_GGML;
+}
+
+enum davy_engine davy_engine_configured_by(enum davy_engine engine)
+{
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
+
+	return ops ? ops->configured_by : DAVY_ENGINE_NONE;
 }
 
 const char *const *davy_engine_places(enum davy_engine engine)

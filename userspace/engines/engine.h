@@ -91,6 +91,8 @@ struct davy_engine_ops {
 	/* Rewrites the command to use another GPU backend; NULL: unsupported. */
 	int (*to_backend)(char *const argv[], enum davy_backend backend, struct davy_args *args);
 	const struct davy_engine_api *api[DAVY_ROLE_COUNT]; /* by role; NULL: none */
+	uint32_t backends; /* bit 1 << backend: those that options or variables can select */
+	enum davy_engine configured_by; /* the engine whose settings and rules apply to it, too */
 	/* Patterns of its backends' libraries, from the program's directory; ends with NULL. */
 	const char *const *places;
 	const char *libraries[DAVY_BACKEND_COUNT]; /* parts of the libraries' file names */
@@ -137,6 +139,12 @@ const char *davy_engine_library(enum davy_engine engine, enum davy_backend backe
 
 /* How to ask it; the API "none" if the row has none for that role. */
 const struct davy_engine_api *davy_engine_api(enum davy_engine engine, enum davy_role role);
+
+/* Bit 1 << backend: selectable, by options or variables. Unknown programs: all. */
+uint32_t davy_engine_backends(enum davy_engine engine);
+
+/* The engine that configures it, or DAVY_ENGINE_NONE. */
+enum davy_engine davy_engine_configured_by(enum davy_engine engine);
 
 /* The row's places; NULL: its backends are not beside the program. */
 const char *const *davy_engine_places(enum davy_engine engine);

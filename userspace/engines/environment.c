@@ -57,11 +57,13 @@ bool davy_engine_override_empty(const struct davy_engine_override *w)
 	return w->backend == DAVY_BACKEND_UNKNOWN && davy_start_settings_none(&w->settings);
 }
 
-uint8_t davy_engine_service_can(enum davy_engine engine)
+uint8_t davy_engine_service_can(enum davy_engine engine, enum davy_role role)
 {
 	const struct davy_environment_ops *row = environment_row_of(engine);
 
-	return row ? row->can : 0;
+	if (!row)
+		return 0;
+	return role == DAVY_ROLE_MANAGER ? row->can | row->manager_can : row->can;
 }
 
 bool davy_engine_service_movable(enum davy_engine engine)

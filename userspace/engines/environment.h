@@ -35,7 +35,8 @@ struct davy_environment_ops {
 	/* "look" and "facts" are those of the service's start without davylamp's settings. */
 	int (*configure)(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
 			 const struct davy_engine_override *override, struct davy_environment *e);
-	uint8_t can; /* DAVY_CAN_SHRINK, DAVY_CAN_SWITCH, DAVY_CAN_UNLOAD */
+	uint8_t can;	     /* DAVY_CAN_SHRINK, DAVY_CAN_SWITCH, DAVY_CAN_UNLOAD */
+	uint8_t manager_can; /* in addition, a process that starts others for its models */
 	bool movable;
 	const char *cache_options;   /* options that override the variables; NULL: none */
 	const char *cache_variables; /* words: each holds the type; NULL: unsupported */
@@ -61,7 +62,7 @@ int davy_engine_environment_argument(const struct davy_engine_look *look,
 				     const char *value, struct davy_environment *e);
 
 /* Actions that this engine supports as a service, in addition to those of its cgroup. */
-uint8_t davy_engine_service_can(enum davy_engine engine);
+uint8_t davy_engine_service_can(enum davy_engine engine, enum davy_role role);
 bool davy_engine_service_movable(enum davy_engine engine);
 
 /*

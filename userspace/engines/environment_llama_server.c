@@ -133,6 +133,7 @@ const struct davy_environment_ops davy_environment_llama_server = {
 	.engine = DAVY_ENGINE_LLAMA_SERVER,
 	.configure = llama_server_configure,
 	.can = DAVY_CAN_SHRINK | DAVY_CAN_SWITCH,
+	.manager_can = DAVY_CAN_UNLOAD,
 	.movable = true,
 	.cache_options = "-ctk --cache-type-k -ctv --cache-type-v",
 	.cache_variables = "LLAMA_ARG_CACHE_TYPE_K LLAMA_ARG_CACHE_TYPE_V",

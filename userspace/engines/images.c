@@ -36,6 +36,7 @@ const struct davy_engine_ops davy_engine_whisper_cpp = {
 		   .libraries = "libwhisper.so*" },
 	.read = images_read_whisper,
 	.api[DAVY_ROLE_SERVER] = &whisper_api,
+	.backends = DAVY_BACKENDS_GGML,
 };
 
 /* "sd" is also a text tool: without a model it is ignored. */
@@ -60,6 +61,7 @@ const struct davy_engine_ops davy_engine_sd_cpp = {
 	.marks = { .programs = "sd sd-cli sd-server", .libraries = "libstable-diffusion.so*" },
 	.read = images_read_sd,
 	.api[DAVY_ROLE_SERVER] = &sd_api,
+	.backends = DAVY_BACKENDS_GGML,
 };
 
 static bool images_read_comfyui(const struct davy_engine_look *look, const struct davy_command *c,
@@ -82,6 +84,7 @@ const struct davy_engine_ops davy_engine_comfyui = {
 	.marks = { .modules = "comfyui comfy", .paths = "/comfyui" },
 	.read = images_read_comfyui,
 	.api[DAVY_ROLE_SERVER] = &comfyui_api,
+	.backends = DAVY_BACKEND_BIT(CPU) | DAVY_BACKENDS_TORCH,
 };
 
 /* Recognised only by its mapped libraries and open devices, never by its command line. */
@@ -91,4 +94,5 @@ const struct davy_engine_ops davy_engine_generic = {
 				"libc10_hip* libtensorflow* libonnxruntime* libjax* "
 				"libggml-base* libmlx* libamdhip64* libhsa-runtime64* libcudart* "
 				"libcublas* libze_intel_gpu* libOpenCL.so*" },
+	.backends = DAVY_BACKENDS_GGML,
 };

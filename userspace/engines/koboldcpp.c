@@ -36,6 +36,7 @@ const struct davy_engine_ops davy_engine_koboldcpp = {
 		   .python = true },
 	.read = koboldcpp_read,
 	.api[DAVY_ROLE_SERVER] = &koboldcpp_api,
+	.backends = DAVY_BACKENDS_GGML,
 	.settings = { .ubatch = "-b --batch-size --batchsize --blasbatchsize",
 		      .context = "-c --ctx-size --contextsize" },
 };

@@ -113,7 +113,7 @@ static const char *const places[] = {
 	NULL,
 };
 
-static const struct davy_engine_api llama_server_api = { "llama", "/health", "/v1/models" };
+const struct davy_engine_api davy_llama_server_api = { "llama", "/health", "/v1/models" };
 /* A router needs the model's name. */
 static const struct davy_engine_api llama_server_router_api = { "openai", "/health", "/v1/models" };
 
@@ -124,9 +124,10 @@ const struct davy_engine_ops davy_engine_llama_server = {
 	.to_cpu = llama_server_to_cpu,
 	.cpu_unset = cpu_unset,
 	.to_backend = llama_server_to_backend,
-	.api = { [DAVY_ROLE_SERVER] = &llama_server_api,
-		 [DAVY_ROLE_RUNNER] = &llama_server_api,
+	.api = { [DAVY_ROLE_SERVER] = &davy_llama_server_api,
+		 [DAVY_ROLE_RUNNER] = &davy_llama_server_api,
 		 [DAVY_ROLE_MANAGER] = &llama_server_router_api },
+	.backends = DAVY_BACKENDS_GGML,
 	.places = places,
 	.libraries = { [DAVY_BACKEND_VULKAN] = "/libggml-vulkan.",
 		       [DAVY_BACKEND_ROCM] = "/libggml-hip.",

@@ -37,6 +37,7 @@ const struct davy_engine_ops davy_engine_llama_tool = {
 		   .libraries = "libllama.so* libllama-* libllama.*" },
 	.read = llama_tools_read_tool,
 	.api[DAVY_ROLE_SERVER] = &llama_tools_api,
+	.backends = DAVY_BACKENDS_GGML,
 };
 
 /* llama_cpp/server/settings.py: underscores, and variables of the same names in capitals. */
@@ -62,4 +63,5 @@ const struct davy_engine_ops davy_engine_llama_python = {
 	.marks = { .modules = "llama_cpp.server" },
 	.read = llama_tools_read_python,
 	.api[DAVY_ROLE_SERVER] = &llama_tools_api,
+	.backends = DAVY_BACKENDS_GGML,
 };

@@ -29,6 +29,7 @@ const struct davy_engine_ops davy_engine_llama_swap = {
 	.marks = { .programs = "llama-swap" },
 	.read = managers_read_swap,
 	.api[DAVY_ROLE_MANAGER] = &managers_swap_api,
+	.backends = DAVY_BACKENDS_GGML,
 };
 
 static bool managers_read_lemonade(const struct davy_engine_look *look,
@@ -47,6 +48,7 @@ const struct davy_engine_ops davy_engine_lemonade = {
 	.marks = { .programs = "lemond lemonade-router lemonade-server", .python = true },
 	.read = managers_read_lemonade,
 	.api[DAVY_ROLE_MANAGER] = &managers_lemonade_api,
+	.backends = DAVY_BACKENDS_GGML,
 };
 
 /* Its backends get all settings over gRPC: their arguments contain only the address. */
@@ -78,6 +80,7 @@ const struct davy_engine_ops davy_engine_localai = {
 			       "llama-cpp-sycl* grpc-server" },
 	.read = managers_read_localai,
 	.api[DAVY_ROLE_MANAGER] = &managers_localai_api,
+	.backends = DAVY_BACKENDS_GGML,
 };
 
 /* One program is daemon and worker; the process that maps llama.cpp holds a model. */
@@ -101,4 +104,5 @@ const struct davy_engine_ops davy_engine_lm_studio = {
 	.marks = { .programs = "llmster lm-studio LM-Studio*", .paths = "/.lmstudio/ /lm-studio/" },
 	.read = managers_read_lm_studio,
 	.api[DAVY_ROLE_MANAGER] = &managers_lm_studio_api,
+	.backends = DAVY_BACKENDS_GGML,
 };

@@ -89,5 +89,16 @@ const struct davy_engine_ops davy_engine_ollama = {
 	.marks = { .programs = "ollama ollama_llama_server .ollama-wrapped" },
 	.read = ollama_read,
 	.api[DAVY_ROLE_MANAGER] = &ollama_api,
+	.backends = DAVY_BACKENDS_GGML & ~DAVY_BACKEND_BIT(SYCL), /* none since 0.12.11 */
 	.places = places,
+};
+
+/* Recognised by the rows of its programs. The API is that of 0.30 and later. */
+const struct davy_engine_ops davy_engine_ollama_runner = {
+	.engine = DAVY_ENGINE_OLLAMA_RUNNER,
+	.api[DAVY_ROLE_SERVER] = &davy_llama_server_api,
+	.api[DAVY_ROLE_RUNNER] = &davy_llama_server_api,
+	.api[DAVY_ROLE_MANAGER] = &davy_llama_server_api,
+	.backends = DAVY_BACKENDS_GGML,
+	.configured_by = DAVY_ENGINE_OLLAMA,
 };

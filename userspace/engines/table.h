@@ -5,8 +5,20 @@
 
 #include "engines/command.h"
 
+#define DAVY_BACKEND_BIT(name) (1u << DAVY_BACKEND_##name)
+#define DAVY_BACKENDS_GPU                                                                          \
+	(DAVY_BACKEND_BIT(VULKAN) | DAVY_BACKEND_BIT(ROCM) | DAVY_BACKEND_BIT(CUDA) |              \
+	 DAVY_BACKEND_BIT(SYCL))
+#define DAVY_BACKENDS_GGML (DAVY_BACKEND_BIT(CPU) | DAVY_BACKENDS_GPU)
+#define DAVY_BACKENDS_TORCH                                                                        \
+	(DAVY_BACKEND_BIT(ROCM) | DAVY_BACKEND_BIT(CUDA) | DAVY_BACKEND_BIT(SYCL))
+
+/* Of llama-server with one model. */
+extern const struct davy_engine_api davy_llama_server_api;
+
 extern const struct davy_engine_ops davy_engine_llama_server;
 extern const struct davy_engine_ops davy_engine_ollama;
+extern const struct davy_engine_ops davy_engine_ollama_runner;
 extern const struct davy_engine_ops davy_engine_llama_swap;
 extern const struct davy_engine_ops davy_engine_lemonade;
 extern const struct davy_engine_ops davy_engine_localai;

@@ -14,23 +14,6 @@
 
 #define BIT(backend) (1u << (backend))
 
-static const uint32_t gpus = BIT(DAVY_BACKEND_VULKAN) | BIT(DAVY_BACKEND_ROCM) |
-			     BIT(DAVY_BACKEND_CUDA) | BIT(DAVY_BACKEND_SYCL);
-
-uint32_t davy_engine_backends(enum davy_engine engine)
-{
-	switch (engine) {
-	case DAVY_ENGINE_OLLAMA: /* no SYCL since 0.12.11 */
-		return BIT(DAVY_BACKEND_CPU) | (gpus & ~BIT(DAVY_BACKEND_SYCL));
-	case DAVY_ENGINE_VLLM: /* one backend per build; the CPU backend is another package */
-	case DAVY_ENGINE_SGLANG:
-	case DAVY_ENGINE_TGI:
-		return gpus & ~BIT(DAVY_BACKEND_VULKAN);
-	default:
-		return BIT(DAVY_BACKEND_CPU) | gpus;
-	}
-}
-
 bool davy_engine_by_options(enum davy_engine engine, enum davy_backend backend)
 {
 	if (backend == DAVY_BACKEND_CPU)

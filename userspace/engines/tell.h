@@ -15,9 +15,6 @@ struct davy_engine_target {
 	int16_t index[DAVY_BACKEND_COUNT]; /* for each backend; -1: not visible to it */
 };
 
-/* Bit 1 << backend: selectable, by options or variables. */
-uint32_t davy_engine_backends(enum davy_engine engine);
-
 /* True if options select the backend (davy_engine_command), false for variables. */
 bool davy_engine_by_options(enum davy_engine engine, enum davy_backend backend);
 

@@ -44,6 +44,7 @@ const struct davy_engine_ops davy_engine_tgi = {
 		   .python = true },
 	.read = tgi_read,
 	.api[DAVY_ROLE_MANAGER] = &tgi_api,
+	.backends = DAVY_BACKENDS_TORCH,
 	.settings = { .ubatch = "--max-batch-prefill-tokens",
 		      .context = "--max-total-tokens",
 		      .parallel = "--max-concurrent-requests" },

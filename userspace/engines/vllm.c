@@ -53,6 +53,7 @@ const struct davy_engine_ops davy_engine_vllm = {
 	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*", .python = true },
 	.read = vllm_read,
 	.api[DAVY_ROLE_SERVER] = &vllm_api,
+	.backends = DAVY_BACKENDS_TORCH, /* one per build; the CPU is another package */
 	.settings = { .ubatch = "--max-num-batched-tokens",
 		      .context = "--max-model-len",
 		      .parallel = "--max-num-seqs" },
@@ -90,6 +91,7 @@ const struct davy_engine_ops davy_engine_sglang = {
 		   .python = true },
 	.read = vllm_read_sglang,
 	.api[DAVY_ROLE_SERVER] = &vllm_api,
+	.backends = DAVY_BACKENDS_TORCH,
 	.settings = { .ubatch = "--chunked-prefill-size",
 		      .context = "--context-length",
 		      .parallel = "--max-running-requests" },

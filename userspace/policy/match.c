@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "policy/effective.h"
+#include "engines/engine.h"
 
 static char folded(char c)
 {
@@ -75,14 +76,15 @@ static bool firmware_fits(const char *patterns, const char *firmware)
 	return false;
 }
 
-/* A runner of Ollama is configured by its daemon, so rules for the daemon apply to it too. */
+/* A runner is configured by its daemon, so rules for the daemon apply to it too. */
 static bool engine_fits(const char *patterns, enum davy_engine engine)
 {
+	enum davy_engine by = davy_engine_configured_by(engine);
+
 	if (engine == DAVY_ENGINE_NONE)
 		return false;
 	return davy_pattern_fits(patterns, davy_engine_name(engine)) ||
-	       (engine == DAVY_ENGINE_OLLAMA_RUNNER &&
-		davy_pattern_fits(patterns, davy_engine_name(DAVY_ENGINE_OLLAMA)));
+	       (by != DAVY_ENGINE_NONE && davy_pattern_fits(patterns, davy_engine_name(by)));
 }
 
 static const char *text_fact(const struct davy_policy_subject *s, enum davy_condition condition)

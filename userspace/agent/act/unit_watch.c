@@ -28,9 +28,8 @@ static void unit_watch_feed_workload(struct davy_service *u, enum davy_workload_
 	ev.workload.op = (uint8_t)op;
 	ev.workload.adopted = 1;
 	ev.workload.movable = davy_engine_service_movable(u->engine);
-	ev.workload.can = DAVY_CAN_FREEZE | DAVY_CAN_CAP | davy_engine_service_can(u->engine);
-	if (u->engine == DAVY_ENGINE_LLAMA_SERVER && u->role == DAVY_ROLE_MANAGER)
-		ev.workload.can |= DAVY_CAN_UNLOAD;
+	ev.workload.can =
+		DAVY_CAN_FREEZE | DAVY_CAN_CAP | davy_engine_service_can(u->engine, u->role);
 	ev.workload.engine = (uint8_t)u->engine;
 	ev.workload.backend = (uint8_t)u->backend;
 	ev.workload.port = u->port;

@@ -27,7 +27,8 @@ static uint8_t can(const struct davy_link *link)
 	unsigned int can = DAVY_CAN_FREEZE;
 
 	if (link->variables)
-		can |= davy_engine_service_can(link->engine) & ~(unsigned int)DAVY_CAN_UNLOAD;
+		can |= davy_engine_service_can(link->engine, DAVY_ROLE_UNKNOWN) &
+		       ~(unsigned int)DAVY_CAN_UNLOAD;
 	else
 		can |= davy_engine_can(link->engine);
 	if (!link->keeps)
