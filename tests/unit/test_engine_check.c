@@ -10,6 +10,7 @@
 /* cmocka needs these four first */
 #include <cmocka.h>
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,10 +21,11 @@
 #include <unistd.h>
 
 #include "act/check.h"
+#include "engines/tell.h"
 #include "lib/file.h"
 
 #define ROUTES_MAX 4
-#define WORDS_MAX  8
+#define WORDS_MAX  9
 
 /* "%" in a word is the port. */
 struct engine_case {
@@ -31,7 +33,8 @@ struct engine_case {
 	const char *env; /* NULL: none */
 	const char *exe; /* NULL: unknown */
 	enum davy_engine engine;
-	bool silent; /* it generates no token */
+	bool silent;	 /* it generates no token */
+	const char *cpu; /* a word of its command on the CPU; NULL: variables; "": unsupported */
 	struct route {
 		const char *request;
 		const char *body;
@@ -49,11 +52,13 @@ struct engine_case {
 
 static const struct engine_case cases[] = {
 	{ .words = { "llama-server", "-m", "/m.gguf", "--port", "%" },
+	  .cpu = "none",
 	  .engine = DAVY_ENGINE_LLAMA_SERVER,
 	  .routes = { { "GET /health ", "{\"status\":\"ok\"}" },
 		      { "POST /completion ", "{\"content\":\"4\",\"tokens_predicted\":1}",
 			"\"n_predict\":1" } } },
 	{ .words = { "llama-server", "--models-dir", "/m", "--port", "%" },
+	  .cpu = "none",
 	  .engine = DAVY_ENGINE_LLAMA_SERVER,
 	  .routes = { { "GET /health ", "{\"status\":\"ok\"}" },
 		      { "GET /v1/models ", "{\"models\":[],\"data\":["
@@ -67,13 +72,22 @@ static const struct engine_case cases[] = {
 		      { "GET /api/ps ", "{\"models\":[{\"name\":\"m1\",\"model\":\"m1\"}]}" },
 		      { "POST /api/generate ", "{\"response\":\"4\",\"eval_count\":1}",
 			"\"model\":\"m1\"" } } },
+	{ .words = { "/usr/lib/ollama/llama-server", "--model", "/m/blobs/sha256-1", "--port",
+		     "%" },
+	  .engine = DAVY_ENGINE_OLLAMA_RUNNER,
+	  .routes = { { "GET /health ", "{\"status\":\"ok\"}" },
+		      { "POST /completion ", "{\"content\":\"4\",\"tokens_predicted\":1}",
+			"\"n_predict\":1" } } },
 	{ .words = { "vllm", "serve", "org/m1", "--port", "%" },
+	  .cpu = "",
 	  .engine = DAVY_ENGINE_VLLM,
 	  .routes = { { "GET /health ", "" }, { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
 	{ .words = { "python3", "-m", "sglang.launch_server", "--model-path", "m1", "--port", "%" },
+	  .cpu = "",
 	  .engine = DAVY_ENGINE_SGLANG,
 	  .routes = { { "GET /health ", "" }, { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
 	{ .words = { "text-generation-launcher", "--model-id", "m1", "--port", "%" },
+	  .cpu = "",
 	  .engine = DAVY_ENGINE_TGI,
 	  .routes = { { "GET /health ", "" }, { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
 	{ .words = { "local-ai", "run", "--address", ":%" },
@@ -90,7 +104,9 @@ static const struct engine_case cases[] = {
 			"{\"id\":\"m0\",\"type\":\"llm\",\"state\":\"not-loaded\"},"
 			"{\"id\":\"m1\",\"type\":\"llm\",\"state\":\"loaded\"}]}" },
 		      ASKS("m1") } },
-	{ .words = { "koboldcpp-linux-x64", "--model", "/m.gguf", "--port", "%" },
+	{ .words = { "koboldcpp-linux-x64", "--model", "/m.gguf", "--port", "%", "--usevulkan",
+		     "0" },
+	  .cpu = "--usecpu",
 	  .engine = DAVY_ENGINE_KOBOLDCPP,
 	  .routes = { { "GET /api/extra/perf ", "{\"idle\":1}" },
 		      { "GET /v1/models ", "{\"data\":[{\"id\":\"koboldcpp/m1\"}]}" },
@@ -114,6 +130,7 @@ static const struct engine_case cases[] = {
 	  .engine = DAVY_ENGINE_LLAMA_CPP,
 	  .routes = { { "GET /v1/models ", ONE_MODEL }, ASKS("m1") } },
 	{ .words = { "whisper-server", "-m", "/m.bin", "--port", "%" },
+	  .cpu = "--no-gpu",
 	  .engine = DAVY_ENGINE_WHISPER_CPP,
 	  .silent = true,
 	  .routes = { { "GET /health ", "{\"status\":\"ok\"}" } } },
@@ -121,8 +138,9 @@ static const struct engine_case cases[] = {
 	  .engine = DAVY_ENGINE_SD_CPP,
 	  .silent = true,
 	  .routes = { { "GET /v1/models ", ONE_MODEL } } },
-	{ .words = { "python3", "main.py", "--port", "%" },
+	{ .words = { "python3", "main.py", "--lowvram", "--port", "%" },
 	  .exe = "/srv/ComfyUI/venv/bin/python3",
+	  .cpu = "--cpu",
 	  .engine = DAVY_ENGINE_COMFYUI,
 	  .silent = true,
 	  .routes = { { "GET /system_stats ", "{\"system\":{},\"devices\":[]}" } } },
@@ -157,14 +175,16 @@ static void stand_in_answer(int fd, const struct engine_case *c, int status)
 
 static uint16_t stand_in_port;
 
-static pid_t stand_in_start(const struct engine_case *c, int status)
+/* On "port"; 0: any. */
+static pid_t stand_in_start_on(uint16_t port, const struct engine_case *c, int status)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET };
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons(port) };
 	socklen_t size = sizeof(addr);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), conn;
 	pid_t pid;
 
 	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)), 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&addr, &size), 0);
 	assert_int_equal(listen(fd, 16), 0);
@@ -180,6 +200,11 @@ static pid_t stand_in_start(const struct engine_case *c, int status)
 		}
 	close(fd);
 	return pid;
+}
+
+static pid_t stand_in_start(const struct engine_case *c, int status)
+{
+	return stand_in_start_on(0, c, status);
 }
 
 static void stand_in_end(pid_t pid)
@@ -198,17 +223,33 @@ static const char *with_port(const char *word, char *buf, size_t size)
 	return buf;
 }
 
-static void recognise(const struct engine_case *c, struct davy_engine_facts *facts)
-{
-	char buf[WORDS_MAX][64], env_buf[64];
-	char *argv[WORDS_MAX + 1] = { NULL };
-	char *envp[] = { (char *)with_port(c->env, env_buf, sizeof(env_buf)), NULL };
-	const struct davy_engine_look look = { argv, envp, c->exe ? c->exe : "", "" };
+/* The command line and the environment of a case, with the stand-in's port. */
+struct started {
+	char words[WORDS_MAX][64];
+	char env[64];
+	char *argv[WORDS_MAX + 1];
+	char *envp[2];
+	const char *exe;
+};
 
+static void start_of(const struct engine_case *c, struct started *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->exe = c->exe ? c->exe : "";
+	s->envp[0] = (char *)with_port(c->env, s->env, sizeof(s->env));
 	for (size_t i = 0; i < WORDS_MAX && c->words[i]; i++)
-		argv[i] = (char *)with_port(c->words[i], buf[i], sizeof(buf[i]));
+		s->argv[i] = (char *)with_port(c->words[i], s->words[i], sizeof(s->words[i]));
+}
+
+static void identify(const struct started *s, char *const argv[], enum davy_engine engine,
+		     struct davy_engine_facts *facts)
+{
+	const struct davy_engine_look look = {
+		.argv = argv, .envp = s->envp, .exe = s->exe, .parent = ""
+	};
+
 	davy_engine_identify(&look, facts);
-	assert_int_equal(facts->engine, c->engine);
+	assert_int_equal(facts->engine, engine);
 	assert_int_equal(facts->port, stand_in_port);
 }
 
@@ -225,27 +266,35 @@ static void on_checked(void *arg, const struct davy_check_result *result)
 	sd_event_exit(c->loop, 0);
 }
 
-static struct davy_check_result check(const struct engine_case *c)
+static struct davy_check_result check_facts(const struct davy_engine_facts *facts)
 {
-	struct davy_engine_facts facts;
 	struct checked checked = { 0 };
 	struct davy_check_request request = {
 		.timeout_ms = 5000, .alive_ms = 300, .done = on_checked, .arg = &checked
 	};
 	char program[PATH_MAX];
 
-	recognise(c, &facts);
-	request.port = facts.port;
-	request.api = davy_engine_api(facts.engine, facts.role);
+	request.port = facts->port;
+	request.api = davy_engine_api(facts->engine, facts->role);
 	assert_int_equal(davy_program_path("../davylamp-probe", program, sizeof(program)), 0);
 	assert_true(sd_event_new(&checked.loop) >= 0);
 	assert_int_equal(davy_check_start(checked.loop, program, &request), 0);
 	assert_int_equal(sd_event_loop(checked.loop), 0);
 	sd_event_unref(checked.loop);
 	if (checked.result.error)
-		print_error("%s: %s\n", c->words[0], checked.result.why);
+		print_error("%s: %s\n", davy_engine_name(facts->engine), checked.result.why);
 	assert_int_equal(checked.result.error, 0);
 	return checked.result;
+}
+
+static struct davy_check_result check(const struct engine_case *c)
+{
+	struct davy_engine_facts facts;
+	struct started s;
+
+	start_of(c, &s);
+	identify(&s, s.argv, c->engine, &facts);
+	return check_facts(&facts);
 }
 
 static void every_engine_that_works_is_verified(void **state)
@@ -292,6 +341,161 @@ static void an_engine_whose_port_is_closed_is_not_verified(void **state)
 		stand_in_end(stand_in_start(&cases[i], 200));
 		r = check(&cases[i]);
 		assert_false(davy_check_serving(&r));
+	}
+}
+
+/* The same command again: its port is closed between, and the same check verifies it. */
+static void every_engine_is_verified_after_a_restart(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		pid_t pid = stand_in_start(&cases[i], 200);
+		struct davy_check_result r;
+		uint16_t port = stand_in_port;
+
+		stand_in_end(pid);
+		r = check(&cases[i]);
+		assert_false(davy_check_serving(&r));
+		pid = stand_in_start_on(port, &cases[i], 200);
+		r = check(&cases[i]);
+		stand_in_end(pid);
+		assert_true(davy_check_serving(&r));
+	}
+}
+
+static bool hides_gpus(const struct davy_environment *e)
+{
+	size_t hidden = 0;
+
+	for (size_t i = 0; i < e->count; i++)
+		hidden += !strcmp(e->at[i].value, "-1") || !strcmp(e->at[i].value, "!*:gpu");
+	return hidden >= 4;
+}
+
+/* By variables, or not at all: then the reason is said. */
+static void moves_without_arguments(const struct engine_case *c,
+				    const struct davy_engine_facts *facts)
+{
+	const struct davy_engine_target target = { .backend = DAVY_BACKEND_CPU,
+						   .index = { -1, -1, -1, -1, -1, -1 } };
+	struct davy_environment e;
+	int err = davy_engine_tell(facts, &target, &e);
+
+	assert_false(davy_engine_movable(facts->engine));
+	if (c->cpu) {
+		assert_int_equal(err, -EOPNOTSUPP);
+		assert_non_null(strstr(e.why, "has no option for cpu"));
+		return;
+	}
+	assert_int_equal(err, 0);
+	assert_true(hides_gpus(&e));
+}
+
+/*
+ * On the CPU it is still the same engine with the same model, on the same port with the same API,
+ * and a second move changes nothing.
+ */
+static void moves_by_arguments(const struct engine_case *c, const struct started *s,
+			       const struct davy_engine_facts *facts)
+{
+	const struct davy_engine_override override = { .backend = DAVY_BACKEND_CPU };
+	struct davy_engine_facts moved;
+	struct davy_check_result r;
+	struct davy_args args, again;
+	size_t found = 0;
+
+	assert_true(davy_engine_movable(facts->engine));
+	assert_int_equal(davy_engine_command(facts, s->argv, &override, &args), 0);
+	identify(s, args.at, c->engine, &moved);
+	assert_int_equal(moved.role, facts->role);
+	assert_int_equal(moved.backend, DAVY_BACKEND_CPU);
+	assert_string_equal(moved.model, facts->model);
+	for (size_t i = 0; i < args.count; i++)
+		found += !strcmp(args.at[i], c->cpu);
+	assert_true(found > 0);
+	assert_int_equal(davy_engine_command(&moved, args.at, &override, &again), 0);
+	assert_int_equal(again.count, args.count);
+	r = check_facts(&moved);
+	assert_true(davy_check_serving(&r));
+	davy_args_done(&args);
+	davy_args_done(&again);
+}
+
+static void every_engine_moves_to_the_cpu_or_says_why_not(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		pid_t pid = stand_in_start(&cases[i], 200);
+		struct davy_engine_facts facts;
+		struct started s;
+
+		start_of(&cases[i], &s);
+		identify(&s, s.argv, cases[i].engine, &facts);
+		if (cases[i].cpu && cases[i].cpu[0])
+			moves_by_arguments(&cases[i], &s, &facts);
+		else
+			moves_without_arguments(&cases[i], &facts);
+		stand_in_end(pid);
+	}
+}
+
+/* Their parsers accept only one of these options, and a settings file overrides all of them. */
+static void options_that_exclude_the_cpu_are_removed(void **state)
+{
+	static const struct {
+		enum davy_engine engine;
+		char *argv[12];
+		const char *moved; /* NULL: unsupported */
+	} lines[] = {
+		{ DAVY_ENGINE_KOBOLDCPP,
+		  { "koboldcpp", "--usecublas", "normal", "0", "mmq", "--gpulayers", "99",
+		    "m.gguf" },
+		  "koboldcpp m.gguf --usecpu" },
+		{ DAVY_ENGINE_KOBOLDCPP,
+		  { "koboldcpp", "--usevulkan", "0", "1", "--tensor_split", "7", "3", "--port",
+		    "1" },
+		  "koboldcpp --port 1 --usecpu" },
+		{ DAVY_ENGINE_KOBOLDCPP,
+		  { "koboldcpp", "m.gguf", "--usevulkan" },
+		  "koboldcpp m.gguf --usecpu" },
+		{ DAVY_ENGINE_KOBOLDCPP, { "koboldcpp", "--config", "a.json" }, NULL },
+		{ DAVY_ENGINE_KOBOLDCPP, { "koboldcpp", "a.kcpps" }, NULL },
+		{ DAVY_ENGINE_COMFYUI,
+		  { "comfyui", "--highvram", "--port", "1" },
+		  "comfyui --port 1 --cpu" },
+		{ DAVY_ENGINE_WHISPER_CPP,
+		  { "whisper-server", "-dev", "1", "-m", "a" },
+		  "whisper-server -m a --no-gpu" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		const struct davy_engine_override override = { .backend = DAVY_BACKEND_CPU };
+		const struct davy_engine_facts facts = { .engine = lines[i].engine };
+		char text[256] = "";
+		struct davy_args args;
+		int err = davy_engine_command(&facts, lines[i].argv, &override, &args);
+
+		assert_int_equal(err, lines[i].moved ? 0 : -EOPNOTSUPP);
+		for (size_t j = 0; j < args.count; j++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 j ? " " : "", args.at[j]);
+		assert_string_equal(text, lines[i].moved ? lines[i].moved : "");
+		davy_args_done(&args);
+	}
+}
+
+/* A new row without a case fails here. */
+static void every_engine_of_the_table_is_walked(void **state)
+{
+	(void)state;
+	for (int engine = DAVY_ENGINE_NONE + 1; engine < DAVY_ENGINE_COUNT; engine++) {
+		size_t found = 0;
+
+		for (size_t i = 0; i < CASES; i++)
+			found += cases[i].engine == (enum davy_engine)engine;
+		if (!found && engine != DAVY_ENGINE_GENERIC) /* it has no command line */
+			fail_msg("no case for '%s'", davy_engine_name(engine));
 	}
 }
 
@@ -379,6 +583,10 @@ int main(void)
 		cmocka_unit_test(every_engine_that_works_is_verified),
 		cmocka_unit_test(an_engine_that_is_not_ready_is_not_verified),
 		cmocka_unit_test(an_engine_whose_port_is_closed_is_not_verified),
+		cmocka_unit_test(every_engine_is_verified_after_a_restart),
+		cmocka_unit_test(every_engine_moves_to_the_cpu_or_says_why_not),
+		cmocka_unit_test(options_that_exclude_the_cpu_are_removed),
+		cmocka_unit_test(every_engine_of_the_table_is_walked),
 		cmocka_unit_test(a_completion_that_fails_is_told),
 		cmocka_unit_test(the_text_of_an_error_tells_a_failed_graph),
 		cmocka_unit_test(an_engine_without_an_api_is_asked_for_no_token),

@@ -27,6 +27,14 @@ static bool images_read_whisper(const struct davy_engine_look *look, const struc
 	return true;
 }
 
+/* examples/server/server.cpp: the context has no GPU backend then. */
+static int images_whisper_to_cpu(char *const argv[], struct davy_args *args)
+{
+	int err = davy_args_without(argv, "-dev --device", "-ng --no-gpu", args);
+
+	return err ? err : davy_args_add(args, "--no-gpu");
+}
+
 static const struct davy_engine_api whisper_api = { .name = "none", .health = "/health" };
 
 const struct davy_engine_ops davy_engine_whisper_cpp = {
@@ -35,6 +43,7 @@ const struct davy_engine_ops davy_engine_whisper_cpp = {
 			       "whisper-command whisper-talk-llama",
 		   .libraries = "libwhisper.so*" },
 	.read = images_read_whisper,
+	.to_cpu = images_whisper_to_cpu,
 	.api[DAVY_ROLE_SERVER] = &whisper_api,
 	.backends = DAVY_BACKENDS_GGML,
 };
@@ -77,12 +86,22 @@ static bool images_read_comfyui(const struct davy_engine_look *look, const struc
 	return true;
 }
 
+/* comfy/cli_args.py: at most one of these. */
+static int images_comfyui_to_cpu(char *const argv[], struct davy_args *args)
+{
+	int err = davy_args_without(
+		argv, "", "--gpu-only --highvram --normalvram --lowvram --novram --cpu", args);
+
+	return err ? err : davy_args_add(args, "--cpu");
+}
+
 static const struct davy_engine_api comfyui_api = { .name = "none", .health = "/system_stats" };
 
 const struct davy_engine_ops davy_engine_comfyui = {
 	.engine = DAVY_ENGINE_COMFYUI,
 	.marks = { .modules = "comfyui comfy", .paths = "/comfyui" },
 	.read = images_read_comfyui,
+	.to_cpu = images_comfyui_to_cpu,
 	.api[DAVY_ROLE_SERVER] = &comfyui_api,
 	.backends = DAVY_BACKEND_BIT(CPU) | DAVY_BACKENDS_TORCH,
 };

@@ -18,7 +18,8 @@ static const char cpu_drops[] =
 	"-dev --device -devd --device-draft --spec-draft-device -mmdev -ot --override-tensor -otd "
 	"--override-tensor-draft -ngl --gpu-layers --n-gpu-layers -ngld --gpu-layers-draft "
 	"--n-gpu-layers-draft --spec-draft-ngl -sm --split-mode -ts --tensor-split -mg --main-gpu";
-static const char cpu_drop_flags[] = "-kvo --kv-offload --op-offload --mmproj-offload";
+static const char cpu_drop_flags[] = "-kvo --kv-offload --op-offload --mmproj-offload "
+				     "-nkvo --no-kv-offload --no-op-offload --no-mmproj-offload";
 
 /* Override every LLAMA_ARG_* variable; measured: no Vulkan buffer and no worker thread remain. */
 static const char *const cpu_flags[] = {
