@@ -6,6 +6,7 @@
  */
 #include "agent/agent.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,10 +130,31 @@ const char *davy_agent_order(struct davy_link *link, const json_t *message)
 	return NULL;
 }
 
+static void orders_end(struct davy_link *link, bool failed, int result)
+{
+	json_object_set_new(link->ordered, "failed", json_boolean(failed));
+	json_object_set_new(link->ordered, "result", json_integer(result));
+	davy_message_send(link->fd, link->ordered);
+	link->ordered = NULL;
+}
+
+/* The core ended an act that took too long: no event will. A plan's number has its workload. */
+static void orders_timed_out(struct davy_agent *a, const struct davy_plan *outcome)
+{
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
+		struct davy_link *link = &a->links[i];
+
+		if (link->ordered && link->ordered_plan >> 16 == outcome->workload)
+			orders_end(link, true, outcome->result);
+	}
+}
+
 void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_link *link = a->orderer;
 
+	if (plan->kind == DAVY_PLAN_OUTCOME && plan->result == -ETIMEDOUT)
+		orders_timed_out(a, plan);
 	if (!link || plan->kind != DAVY_PLAN_ACTION || plan->hazard != DAVY_HZ_NONE ||
 	    link->ordered)
 		return;
@@ -156,10 +178,6 @@ void davy_agent_order_ended(struct davy_agent *a, const struct davy_ev_act *act)
 
 		if (!link->ordered || link->ordered_plan != act->plan || !is_end(act))
 			continue;
-		json_object_set_new(link->ordered, "failed",
-				    json_boolean(act->stage == DAVY_ACT_FAILED));
-		json_object_set_new(link->ordered, "result", json_integer(act->result));
-		davy_message_send(link->fd, link->ordered);
-		link->ordered = NULL;
+		orders_end(link, act->stage == DAVY_ACT_FAILED, act->result);
 	}
 }
