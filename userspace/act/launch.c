@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engines/environment.h"
+#include "engines/tell.h"
 #include "lib/child.h"
 
 #define STEP_MS 5
@@ -66,6 +67,21 @@ static void set_environment(const struct davy_launch *l,
 			unsetenv(list[i].name);
 }
 
+/* An engine without options for the CPU: variables hide all GPUs from it and from its children. */
+static void launch_hide_gpus(const struct davy_engine_facts *facts,
+			     const struct davy_engine_override *override)
+{
+	const struct davy_engine_target target = { .backend = DAVY_BACKEND_CPU };
+	struct davy_environment e;
+
+	if (override->backend != DAVY_BACKEND_CPU ||
+	    davy_engine_by_options(facts->engine, DAVY_BACKEND_CPU) ||
+	    davy_engine_tell(facts, &target, &e))
+		return;
+	for (size_t i = 0; i < e.count; i++)
+		setenv(e.at[i].name, e.at[i].value, 1);
+}
+
 /* The command for an override: rewritten, or as it is with variables. */
 struct start {
 	const struct davy_launch *launch;
@@ -96,6 +112,7 @@ static int launch_prepare(void *arg)
 	set_environment(s->launch, &s->child->override);
 	for (size_t i = 0; i < s->variables.count; i++)
 		setenv(s->variables.at[i].name, s->variables.at[i].value, 1);
+	launch_hide_gpus(&s->launch->facts, &s->child->override);
 	return 0;
 }
 

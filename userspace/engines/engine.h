@@ -88,6 +88,7 @@ struct davy_engine_ops {
 	/* Rewrites the command to use only the CPU; NULL: unsupported. */
 	int (*to_cpu)(char *const argv[], struct davy_args *args);
 	const char *const *cpu_unset; /* variables to unset for that, ends with NULL */
+	bool cpu_by_variables; /* without to_cpu: it works on the CPU if variables hide all GPUs */
 	/* Rewrites the command to use another GPU backend; NULL: unsupported. */
 	int (*to_backend)(char *const argv[], enum davy_backend backend, struct davy_args *args);
 	const struct davy_engine_api *api[DAVY_ROLE_COUNT]; /* by role; NULL: none */

@@ -70,6 +70,7 @@ const struct davy_engine_ops davy_engine_sd_cpp = {
 	.marks = { .programs = "sd sd-cli sd-server", .libraries = "libstable-diffusion.so*" },
 	.read = images_read_sd,
 	.api[DAVY_ROLE_SERVER] = &sd_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML,
 };
 

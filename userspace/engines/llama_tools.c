@@ -37,6 +37,7 @@ const struct davy_engine_ops davy_engine_llama_tool = {
 		   .libraries = "libllama.so* libllama-* libllama.*" },
 	.read = llama_tools_read_tool,
 	.api[DAVY_ROLE_SERVER] = &llama_tools_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML,
 };
 
@@ -63,5 +64,6 @@ const struct davy_engine_ops davy_engine_llama_python = {
 	.marks = { .modules = "llama_cpp.server" },
 	.read = llama_tools_read_python,
 	.api[DAVY_ROLE_SERVER] = &llama_tools_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML,
 };

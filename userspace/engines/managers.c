@@ -29,6 +29,7 @@ const struct davy_engine_ops davy_engine_llama_swap = {
 	.marks = { .programs = "llama-swap" },
 	.read = managers_read_swap,
 	.api[DAVY_ROLE_MANAGER] = &managers_swap_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML,
 };
 
@@ -48,6 +49,7 @@ const struct davy_engine_ops davy_engine_lemonade = {
 	.marks = { .programs = "lemond lemonade-router lemonade-server", .python = true },
 	.read = managers_read_lemonade,
 	.api[DAVY_ROLE_MANAGER] = &managers_lemonade_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML,
 };
 
@@ -80,6 +82,7 @@ const struct davy_engine_ops davy_engine_localai = {
 			       "llama-cpp-sycl* grpc-server" },
 	.read = managers_read_localai,
 	.api[DAVY_ROLE_MANAGER] = &managers_localai_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML,
 };
 
@@ -104,5 +107,6 @@ const struct davy_engine_ops davy_engine_lm_studio = {
 	.marks = { .programs = "llmster lm-studio LM-Studio*", .paths = "/.lmstudio/ /lm-studio/" },
 	.read = managers_read_lm_studio,
 	.api[DAVY_ROLE_MANAGER] = &managers_lm_studio_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML,
 };

@@ -89,6 +89,7 @@ const struct davy_engine_ops davy_engine_ollama = {
 	.marks = { .programs = "ollama ollama_llama_server .ollama-wrapped" },
 	.read = ollama_read,
 	.api[DAVY_ROLE_MANAGER] = &ollama_api,
+	.cpu_by_variables = true,
 	.backends = DAVY_BACKENDS_GGML & ~DAVY_BACKEND_BIT(SYCL), /* none since 0.12.11 */
 	.places = places,
 };

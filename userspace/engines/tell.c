@@ -7,6 +7,7 @@
  * unless ZE_ENABLE_PCI_ID_DEVICE_ORDER is set.
  */
 #include "engines/tell.h"
+#include "engines/table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +17,10 @@
 
 bool davy_engine_by_options(enum davy_engine engine, enum davy_backend backend)
 {
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
+
 	if (backend == DAVY_BACKEND_CPU)
-		return davy_engine_movable(engine);
+		return ops && ops->to_cpu;
 	return davy_engine_can(engine) & DAVY_CAN_SWITCH;
 }
 

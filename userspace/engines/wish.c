@@ -46,6 +46,15 @@ static int override_set_layers(const struct davy_engine_ops *ops,
 	return override_set_number(ops->settings.gpu_layers, now - off, args);
 }
 
+/* Variables leave the command as it is. */
+static int override_to_cpu(const struct davy_engine_ops *ops, char *const argv[],
+			   struct davy_args *args)
+{
+	if (ops->to_cpu)
+		return ops->to_cpu(argv, args);
+	return ops->cpu_by_variables ? davy_args_without(argv, "", "", args) : -EOPNOTSUPP;
+}
+
 static int override_rewrite(const struct davy_engine_ops *ops, char *const argv[],
 			    const struct davy_engine_facts *facts,
 			    const struct davy_engine_override *override, struct davy_args *args)
@@ -54,7 +63,7 @@ static int override_rewrite(const struct davy_engine_ops *ops, char *const argv[
 	int err;
 
 	if (override->backend == DAVY_BACKEND_CPU)
-		err = ops->to_cpu ? ops->to_cpu(argv, args) : -EOPNOTSUPP;
+		err = override_to_cpu(ops, argv, args);
 	else if (override->backend != DAVY_BACKEND_UNKNOWN)
 		err = ops->to_backend ? ops->to_backend(argv, override->backend, args)
 				      : -EOPNOTSUPP;
@@ -109,7 +118,7 @@ bool davy_engine_movable(enum davy_engine engine)
 {
 	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
 
-	return ops && ops->to_cpu;
+	return ops && (ops->to_cpu || ops->cpu_by_variables);
 }
 
 uint8_t davy_engine_can(enum davy_engine engine)

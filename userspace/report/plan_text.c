@@ -199,6 +199,19 @@ static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 					   : "the hazard stands");
 }
 
+static void plan_text_refusal(const struct davy_plan *p, char *buf, size_t size)
+{
+	const char *name = davy_refusal_name(p->refusal);
+
+	if (p->refusal == DAVY_REFUSED_UNABLE && p->action == DAVY_ACTION_MIGRATE_CPU)
+		name = "the engine has no option for the CPU";
+	if (p->refusal == DAVY_REFUSED_BACKOFF)
+		snprintf(buf, size, ", backing off for %" PRIu64 " ms",
+			 ms_between(p->at_ns, p->until_ns));
+	else
+		snprintf(buf, size, ", %s", name);
+}
+
 static void plan_text_act_text(const struct davy_plan *p, const char *subject, const char *reason,
 			       char *buf, size_t size)
 {
@@ -209,10 +222,7 @@ static void plan_text_act_text(const struct davy_plan *p, const char *subject, c
 	passed_text(p, passed, sizeof(passed));
 
 	if (p->verdict == DAVY_VERDICT_REFUSED)
-		snprintf(refusal, sizeof(refusal), ", %s", davy_refusal_name(p->refusal));
-	if (p->verdict == DAVY_VERDICT_REFUSED && p->refusal == DAVY_REFUSED_BACKOFF)
-		snprintf(refusal, sizeof(refusal), ", backing off for %" PRIu64 " ms",
-			 ms_between(p->at_ns, p->until_ns));
+		plan_text_refusal(p, refusal, sizeof(refusal));
 	if (p->hazard == DAVY_HZ_NONE) {
 		snprintf(buf, size, "PLAN     %s%s (%s%s): %s, because %s",
 			 davy_action_name(p->action), deed, davy_verdict_name(p->verdict), refusal,
