@@ -59,7 +59,7 @@ PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec guard probe rea
 # The laboratory: built for tests and 'make tune', and not installed.
 LAB_PROGRAM := $(O)/davylamp-lab
 
-.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
+.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-walk test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
 	lint format install uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -152,7 +152,7 @@ help:
 	@echo "  make              build out/davylamp, the programs it starts, and the laboratory"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
-	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-chaos run"
+	@echo "    test-unit test-replay test-bpf test-vm test-engine test-walk test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-chaos run"
 	@echo "    alone;"
 	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and look for better"

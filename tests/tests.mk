@@ -17,7 +17,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor nvidia cli chaos
+SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli chaos
 
 export O CACHE STAGE KERNEL
 
@@ -79,11 +79,15 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 stage: programs
 	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(STAGE) >/dev/null
 
-lab: $(O)/lab/mkmodel $(O)/lab/vk/libVkLayer_davylamp_fault.so $(O)/lab/libfailgraph.so
+lab: $(O)/lab/mkmodel $(O)/lab/vk/libVkLayer_davylamp_fault.so $(O)/lab/libfailgraph.so $(O)/lab/standin
 
 $(O)/lab/libfailgraph.so: tests/e2e/failgraph.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -fPIC -shared -o $@ $<
+
+$(O)/lab/standin: $(wildcard tests/walk/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $(filter %.c,$^)
 
 $(O)/lab/mkmodel: $(wildcard tests/e2e/mkmodel/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/mkmodel O=$(abspath $(O))/lab
@@ -134,6 +138,10 @@ test-vm: setup-test
 test-engine: setup-test
 	@$(MAKE) --no-print-directory -s stage lab san-programs
 	@tests/run engine
+
+test-walk: setup-test
+	@$(MAKE) --no-print-directory -s stage lab
+	@tests/run walk
 
 test-launch: setup-test
 	@$(MAKE) --no-print-directory -s stage lab
