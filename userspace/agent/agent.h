@@ -109,6 +109,7 @@ struct davy_link {
 	uint32_t pid; /* of the engine */
 	uint64_t start_ticks;
 	enum davy_engine engine;
+	enum davy_role role; /* by its command; UNKNOWN: an older supervisor, or none */
 	enum davy_backend backend;
 	uint16_t port;
 	uint32_t act_plan; /* an order was sent, its end is not reported yet */

@@ -80,6 +80,16 @@ static void act_check_on_checked(void *arg, const struct davy_check_result *resu
 	free(q);
 }
 
+/* After a restart, the process is often not inspected yet. */
+static enum davy_role act_check_role(struct davy_agent *a, const struct davy_link *link)
+{
+	const struct davy_process *p = link ? davy_world_process(&a->core.world, link->pid) : NULL;
+
+	if (link && link->role != DAVY_ROLE_UNKNOWN)
+		return link->role;
+	return p ? (enum davy_role)p->role : DAVY_ROLE_UNKNOWN;
+}
+
 void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
 		    uint32_t wait_ms, uint32_t timeout_ms)
 {
@@ -87,8 +97,7 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 	const struct davy_service *unit = davy_unit_of_workload(a, workload);
 	const struct davy_link *link = davy_link_of_workload(a, workload);
 	enum davy_engine engine = unit ? unit->engine : link ? link->engine : DAVY_ENGINE_NONE;
-	const struct davy_process *p = link ? davy_world_process(&a->core.world, link->pid) : NULL;
-	enum davy_role role = unit ? unit->role : p ? (enum davy_role)p->role : DAVY_ROLE_UNKNOWN;
+	enum davy_role role = unit ? unit->role : act_check_role(a, link);
 	struct davy_check_request request = { .port = unit ? unit->port : port,
 					      .api = davy_engine_api(engine, role),
 					      .model = unit   ? unit->model

@@ -80,12 +80,14 @@ static void control_take_engine(struct davy_link *link, const json_t *message)
 {
 	int backend = davy_backend_from_name(davy_message_text(message, "backend"));
 	json_int_t port = davy_message_number(message, "port", 0);
+	json_int_t role = davy_message_number(message, "role", 0);
 	json_int_t engine = davy_message_number(message, "engine", 0);
 
 	link->backend = backend < 0 ? DAVY_BACKEND_UNKNOWN : (enum davy_backend)backend;
 	link->port = port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
 	link->engine = engine > 0 && engine < DAVY_ENGINE_COUNT ? (enum davy_engine)engine
 								: DAVY_ENGINE_GENERIC;
+	link->role = role > 0 && role < DAVY_ROLE_COUNT ? (enum davy_role)role : DAVY_ROLE_UNKNOWN;
 	link->keeps = json_is_true(json_object_get(message, "keeps"));
 	link->variables = json_is_true(json_object_get(message, "variables"));
 	link->movable = json_is_true(json_object_get(message, "movable")) &&
