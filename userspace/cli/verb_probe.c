@@ -6,18 +6,18 @@
 
 #include "act/probe_run.h"
 #include "lib/message.h"
-#include "lib/number.h"
+#include "store/config_value.h"
 #include "lib/options.h"
 #include "cli/client.h"
 #include "cli/probe_print.h"
 #include "cli/verbs.h"
 
-#define SPARE_MS      1000  /* the probe's own limit expires first */
-#define FACTS_MS      4000  /* /health, models, props, slots: a second each */
-#define START_MS      10000 /* the agent queues requests */
-#define ARGUMENTS_MAX 16
-#define TIMEOUT_S     10
-#define TIMEOUT_MAX_S 240
+#define SPARE_MS       1000  /* the probe's own limit expires first */
+#define FACTS_MS       4000  /* /health, models, props, slots: a second each */
+#define START_MS       10000 /* the agent queues requests */
+#define ARGUMENTS_MAX  16
+#define TIMEOUT_MS     10000
+#define TIMEOUT_MAX_MS 240000
 
 static const char usage[] =
 	"usage: davylamp probe vulkan [--device INDEX|BDF] [OPTIONS]\n"
@@ -30,7 +30,7 @@ static const char usage[] =
 	"\n"
 	"  --device X         one device: index or PCI address\n"
 	"  --port N           port of the engine\n"
-	"  --timeout SECONDS  time limit of the probe, or of the completion (10)\n"
+	"  --timeout T        time limit of the probe, or of the completion (10 s)\n"
 	"  --uid N, --gid N   run as this user, such as the engine's\n"
 	"  --groups N,N...    run with these groups (those of the GPU's device files)\n"
 	"  --memory MIB       limit of the address space\n"
@@ -42,7 +42,7 @@ static const char usage[] =
 struct request {
 	const char *arguments[ARGUMENTS_MAX];
 	size_t count;
-	uint32_t timeout_s;
+	uint32_t timeout_ms;
 	char timeout[16];
 	bool json;
 	bool agent;
@@ -106,10 +106,11 @@ static int probe_ask_agent(struct request *r, uint32_t limit_ms)
 
 static int probe_probe(struct request *r, bool engine)
 {
-	uint32_t limit_ms = r->timeout_s * 1000 + SPARE_MS + (engine ? FACTS_MS : 0);
+	uint32_t limit_ms = r->timeout_ms + SPARE_MS + (engine ? FACTS_MS : 0);
 	int status;
 
-	snprintf(r->timeout, sizeof(r->timeout), "%u", engine ? r->timeout_s * 1000 : r->timeout_s);
+	snprintf(r->timeout, sizeof(r->timeout), "%u",
+		 engine ? r->timeout_ms : (r->timeout_ms + 999) / 1000);
 	probe_add(r, engine ? "--timeout-ms" : "--timeout", r->timeout);
 	status = r->agent ? probe_ask_agent(r, limit_ms) : run_here(r, limit_ms);
 	if (status)
@@ -129,7 +130,9 @@ static int probe_probe(struct request *r, bool engine)
 
 int davy_verb_probe(int argc, char **argv)
 {
-	struct request r = { .socket_path = DAVY_SOCKET_DEFAULT, .count = 1 };
+	struct request r = { .socket_path = DAVY_SOCKET_DEFAULT,
+			     .count = 1,
+			     .timeout_ms = TIMEOUT_MS };
 	/* Options that davylamp-probe validates. */
 	static const char *const names[] = { "--device", "--port",   "--uid",
 					     "--gid",	 "--groups", "--memory" };
@@ -148,16 +151,12 @@ int davy_verb_probe(int argc, char **argv)
 		{ 0 },
 	};
 	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
-	uint64_t timeout_s = TIMEOUT_S;
 	bool engine;
 
 	if (first <= 0)
 		return -first;
-	if (timeout && (!davy_number(timeout, TIMEOUT_MAX_S, &timeout_s) || !timeout_s)) {
-		davy_log("'%s' is not a number of seconds from 1 to %d", timeout, TIMEOUT_MAX_S);
+	if (timeout && !davy_config_time_limit("--timeout", timeout, TIMEOUT_MAX_MS, &r.timeout_ms))
 		return DAVY_EXIT_USAGE;
-	}
-	r.timeout_s = (uint32_t)timeout_s;
 	if (first + 1 != argc ||
 	    (strcmp(argv[first], "vulkan") != 0 && strcmp(argv[first], "engine") != 0)) {
 		davy_log("expected what to probe: 'davylamp probe vulkan' or 'davylamp probe "

@@ -18,9 +18,9 @@
 #include "engines/engine.h"
 #include "lib/message.h"
 #include "lib/text.h"
-#include "lib/number.h"
 #include "lib/options.h"
 #include "lib/standard_fds.h"
+#include "store/config_value.h"
 #include "store/learned.h"
 #include "store/policy_file.h"
 #include "verb/policy_pin.h"
@@ -47,7 +47,7 @@ static const char usage[] =
 	"                     these three: the engine that runs, else the caller)\n"
 	"  --engine E         path of the engine's program, or its name (ollama)\n"
 	"  --model GGUF       a model file to compare with the GPU's memory\n"
-	"  --timeout SECONDS  time limit of each program that is run (20)\n"
+	"  --timeout T        time limit of each program that is run (20 s)\n"
 	"  --apply            write the policy as a rule of the administrator, like\n"
 	"                     'davylamp policy pin'; 'policy unpin' removes it\n"
 	"  --all              also print checks that do not apply to this host\n"
@@ -81,16 +81,11 @@ struct doctor {
 	struct davy_who *who;
 };
 
+#define TIMEOUT_MAX_MS 240000
+
 static bool doctor_main_take_timeout(void *limit_ms, const char *text)
 {
-	uint64_t seconds;
-
-	if (davy_number(text, 240, &seconds) && seconds) {
-		*(uint32_t *)limit_ms = (uint32_t)seconds * 1000;
-		return true;
-	}
-	davy_log("--timeout %s: expected a number of seconds from 1 to 240", text);
-	return false;
+	return davy_config_time_limit("--timeout", text, TIMEOUT_MAX_MS, limit_ms);
 }
 
 static void doctor_main_read_rules(const struct doctor_options *o, struct doctor *d)

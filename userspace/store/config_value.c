@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/log.h"
+#include "lib/number.h"
+
 struct suffix {
 	enum davy_unit unit;
 	const char *name;
@@ -77,6 +80,26 @@ int davy_config_value(enum davy_unit unit, const char *text, int64_t *ret_value)
 		return 0;
 	}
 	return -EDOM;
+}
+
+bool davy_config_time_limit(const char *option, const char *text, uint32_t max_ms, uint32_t *ret_ms)
+{
+	char max[DAVY_CONFIG_VALUE_LEN];
+	uint64_t seconds;
+	int64_t ms = 0;
+
+	if (davy_number(text, max_ms / 1000, &seconds))
+		ms = (int64_t)seconds * 1000;
+	else if (davy_config_value(DAVY_UNIT_MS, text, &ms))
+		ms = 0;
+	if (ms > 0 && ms <= max_ms) {
+		*ret_ms = (uint32_t)ms;
+		return true;
+	}
+	davy_config_value_text(DAVY_UNIT_MS, max_ms, max);
+	davy_log("%s '%s': expected seconds or a time such as '30 s', at most %s", option, text,
+		 max);
+	return false;
 }
 
 void davy_config_value_text(enum davy_unit unit, int64_t value, char buf[DAVY_CONFIG_VALUE_LEN])

@@ -14,6 +14,13 @@
  */
 int davy_config_value(enum davy_unit unit, const char *text, int64_t *ret_value);
 
+/*
+ * A time limit on a command line, 1 ms to max_ms: "30", which are seconds, "30 s", "2 min".
+ * False: it is none; a message on stderr says what "option" expects.
+ */
+bool davy_config_time_limit(const char *option, const char *text, uint32_t max_ms,
+			    uint32_t *ret_ms);
+
 /* In the largest unit that gives a whole number: 3600000 ms is "1 h". */
 void davy_config_value_text(enum davy_unit unit, int64_t value, char buf[DAVY_CONFIG_VALUE_LEN]);
 

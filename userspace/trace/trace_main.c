@@ -32,6 +32,7 @@
 
 #define OUT_BUFFER   65536
 #define LOOK_MS	     20
+#define DAY_MS	     86400000
 #define ALL_GONE_MS  1000 /* another program of a unit or process may start shortly after */
 #define FIRST_PID_NS "pid:[4026531836]"
 
@@ -50,7 +51,7 @@ static const char usage[] =
 	"\n"
 	"  --pid PID      a running process and its future children\n"
 	"  --unit UNIT    a systemd unit (or the name of a cgroup), from its next start\n"
-	"  --timeout T    end after this time ('30 s'); a command continues\n"
+	"  --timeout T    end after this time (seconds, or '2 min'); a command continues\n"
 	"  --out FILE     output file (default: stdout, which the command uses too)\n"
 	"  --socket PATH  socket of the agent, to report a crash to it\n"
 	"                 (/run/davylamp/agent.sock)\n"
@@ -64,7 +65,7 @@ struct trace {
 	/* options */
 	uint32_t pid;
 	char unit[NAME_MAX + 1];
-	int64_t timeout_ms; /* 0: none */
+	uint32_t timeout_ms; /* 0: none */
 	const char *out_path;
 	bool json;
 	/* state */
@@ -425,8 +426,8 @@ static int trace(struct trace *t, char **command)
 
 static bool trace_main_wrong(const char *text)
 {
-	davy_log("'%s': expected a pid, the name of a unit, or a time such as "
-		 "'30 s'; see 'davylamp trace discovery --help'",
+	davy_log("'%s': expected a pid or the name of a unit; see 'davylamp trace discovery "
+		 "--help'",
 		 text);
 	return false;
 }
@@ -456,8 +457,7 @@ static bool trace_main_take_timeout(void *arg, const char *text)
 {
 	struct trace *t = arg;
 
-	return (!davy_config_value(DAVY_UNIT_MS, text, &t->timeout_ms) && t->timeout_ms > 0) ||
-	       trace_main_wrong(text);
+	return davy_config_time_limit("--timeout", text, DAY_MS, &t->timeout_ms);
 }
 
 int main(int argc, char **argv)
