@@ -23,8 +23,8 @@ struct wrapper_row {
 	const char *flags;  /* letters of those without */
 	const char *long_values;
 	const char *long_flags; /* some have an optional value, only as "--name=value" */
-	unsigned int operands;	/* words between the options and the command */
 	const char *clears;	/* words that discard the environment; "*": it always does */
+	unsigned int operands;	/* words between the options and the command */
 	char clears_letter;
 	bool assigns; /* NAME=VALUE words may come before the command */
 	bool numbers; /* "-5" is an option */
