@@ -69,6 +69,42 @@ static void a_level_stands_until_a_quarter_more_is_there(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 1);
 }
 
+/* The quarter more that keeps a level does not raise the next one. */
+static void a_level_is_raised_by_its_own_threshold(void **state)
+{
+	(void)state;
+	record_as = "host_pressure-benign-hysteresis";
+	begin_shared();
+	with(percent(79), 0, 5 * S);
+	assert_int_equal(last()->level, 1);
+	with(percent(45), 0, 30 * S); /* half of the threshold and a quarter are 50 */
+	assert_int_equal(highest(DAVY_HZ_HOST_PRESSURE), 1);
+	assert_replays();
+	with(percent(39), 0, S);
+	assert_int_equal(last()->level, 2);
+	with(percent(22), 0, 30 * S);
+	assert_int_equal(last()->level, 2);
+}
+
+static void the_process_that_grows_is_named_and_not_the_largest(void **state)
+{
+	(void)state;
+	record_as = "host_pressure-grower";
+	begin_shared();
+	process(PID + 1, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	tell_client(PID, 0, 60 * GIB, 0);
+	tell_client(PID + 1, 0, GIB, 0);
+	with(percent(300), 0, 60 * S);
+	for (uint64_t gib = 2; gib <= 24; gib++) {
+		tell_client(PID + 1, 0, gib * GIB, 0);
+		with(percent(300) - gib * GIB, 0, S);
+	}
+	with(percent(39), 0, S);
+	assert_int_equal(last()->level, 2);
+	assert_int_equal(last()->pid, PID + 1);
+	assert_replays();
+}
+
 /* Some limited cgroup's own stall, and memory that is little and not yet too little. */
 static void a_stall_of_another_cause_raises_nothing(void **state)
 {
@@ -180,6 +216,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(little_memory_has_three_levels),
 		cmocka_unit_test(a_level_stands_until_a_quarter_more_is_there),
+		cmocka_unit_test(a_level_is_raised_by_its_own_threshold),
+		cmocka_unit_test(the_process_that_grows_is_named_and_not_the_largest),
 		cmocka_unit_test(a_lower_level_is_reported_when_the_higher_ends),
 		cmocka_unit_test(a_stall_of_another_cause_raises_nothing),
 		cmocka_unit_test(a_stall_counts_with_less_than_a_quarter_available),

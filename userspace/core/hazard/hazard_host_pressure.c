@@ -6,9 +6,10 @@
  *   wait for memory "stall" of the time. Level 2 if half of that is available, or both conditions
  *   hold. Level 3 if a quarter is available, or half and stalled. A card whose VRAM in use exceeds
  *   "suspend" of MemAvailable: level 1. A level stays until a quarter more is available, or until
- *   half the stall. "swapped" bytes of GPU memory that TTM swapped out within 10 s: level 1, or
- *   level 2 if less than a quarter of the host's memory is available. The same bytes that i915's
- *   shrinker is asked for: level 1.
+ *   half the stall; a level is raised by its own threshold only. "swapped" bytes of GPU memory that
+ *   TTM swapped out within 10 s: level 1, or level 2 if less than a quarter of the host's memory is
+ *   available. The same bytes that i915's shrinker is asked for: level 1. Attributed to the process
+ *   whose memory on the device grows, otherwise to the largest one.
  * False alarms: a stall while a quarter of the memory is available comes from a limited cgroup. An
  *   integrated GPU that holds almost no memory is not affected. On a small host the threshold is at
  *   most a quarter of its memory. A card that is kept awake (power/control on) is never suspended.
@@ -24,6 +25,7 @@
 
 #define SWAPPED_NS (10 * DAVY_NS_PER_S)
 #define USED_PART  64 /* part of host memory; a device that holds less is hardly in use */
+#define GREW_NS	   (30 * DAVY_NS_PER_S)
 
 struct finding {
 	uint32_t level;
@@ -34,17 +36,25 @@ struct finding {
 	enum davy_form form;
 };
 
+/* The process whose growth takes the memory; if none has grown much, the one with the most. */
+static uint32_t host_pressure_cause(const struct davy_step *s, const struct davy_memory_device *d)
+{
+	const struct davy_memory *m = &s->core->world.memory;
+	const struct davy_memory_client *c = davy_memory_grower(m, d->device, s->now_ns, GREW_NS);
+
+	if (!c || c->bytes - c->from < d->now.host_total / USED_PART)
+		c = davy_memory_largest(m, d->device);
+	return c ? c->pid : 0;
+}
+
 /* The threshold for the device and for the model of the process that the alarm names. */
 static uint64_t host_pressure_limit(const struct davy_step *s, const struct davy_memory_device *d,
 				    enum davy_config_key key)
 {
-	const struct davy_memory_client *c;
 	uint32_t pid = d->pressed_pid;
 
-	if (s->core->config.override_count && !pid) {
-		c = davy_memory_largest(&s->core->world.memory, d->device);
-		pid = c ? c->pid : 0;
-	}
+	if (s->core->config.override_count && !pid)
+		pid = host_pressure_cause(s, d);
 	return davy_threshold(s, key, d->device, davy_scoped_process(s, pid));
 }
 
@@ -67,7 +77,7 @@ static bool host_pressure_in_use(struct davy_step *s, const struct davy_ev_memor
 	       (c && c->bytes >= m->host_total / USED_PART);
 }
 
-/* "held": an active alarm, which ends only with a quarter more room, or half the stall. */
+/* "held": by the limits that keep an alarm: a quarter more room, or half the stall. */
 static struct finding host_pressure_of_shared(const struct davy_step *s,
 					      const struct davy_memory_device *d, bool held)
 {
@@ -125,25 +135,28 @@ static void host_pressure_raise(struct davy_step *s, struct davy_memory_device *
 	davy_alarm_raise(s, &note);
 }
 
+static struct finding host_pressure_find(const struct davy_step *s,
+					 const struct davy_memory_device *d, bool held)
+{
+	return d->now.flags & DAVY_MEMORY_SHARED ? host_pressure_of_shared(s, d, held)
+						 : host_pressure_of_card(s, d, held);
+}
+
 static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *d)
 {
 	const struct davy_ev_memory *m = &d->now;
 	uint32_t raised = davy_alarm_level(s, DAVY_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
-	const struct davy_memory_client *c;
-	struct finding f;
+	struct finding f = host_pressure_find(s, d, false);
 
-	if (m->flags & DAVY_MEMORY_SHARED)
-		f = host_pressure_of_shared(s, d, raised);
-	else
-		f = host_pressure_of_card(s, d, raised);
-	if (!f.level || f.level < raised)
-		return; /* the alarm expires later */
+	if (f.level <= raised) {
+		if (raised && host_pressure_find(s, d, true).level >= raised)
+			davy_alarm_keep(s, DAVY_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
+		return; /* otherwise the alarm expires */
+	}
 	if (!raised && (m->flags & DAVY_MEMORY_SHARED) && !host_pressure_in_use(s, m))
 		return;
-	if (!raised) {
-		c = davy_memory_largest(&s->core->world.memory, d->device);
-		d->pressed_pid = c ? c->pid : 0;
-	}
+	if (!raised)
+		d->pressed_pid = host_pressure_cause(s, d);
 	host_pressure_raise(s, d, &f);
 }
 
