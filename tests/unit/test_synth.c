@@ -232,6 +232,176 @@ static void leads_are_those_of_the_reports(void **state)
 	}
 }
 
+/* What the events of a benign trace move, as far as a hazard sees it. */
+struct moved {
+	uint64_t tokens, engines, deepest;
+	uint64_t vram_low, vram_high, gtt_low, gtt_high; /* permille */
+	uint64_t host_low, host_high, sampled;		 /* permille; samples */
+	uint64_t out_bytes, refused, retries, strays, evictions, killed, gaps, tick_ns;
+	uint64_t oldest;   /* of a job, permille of its timeout */
+	uint64_t graph_ns; /* the longest one */
+	uint64_t lines[DAVY_LOG_KIND_COUNT];
+};
+
+static void spread(uint64_t *low, uint64_t *high, uint64_t used, uint64_t total)
+{
+	uint64_t permille = total ? used * 1000 / total : 0;
+
+	*low = permille < *low ? permille : *low;
+	*high = permille > *high ? permille : *high;
+}
+
+static void move_by_memory(struct moved *m, const struct davy_ev_memory *in)
+{
+	if (!(in->flags & DAVY_MEMORY_SHARED))
+		spread(&m->vram_low, &m->vram_high, in->vram_used, in->vram_total);
+	spread(&m->gtt_low, &m->gtt_high, in->gtt_used, in->gtt_total);
+	spread(&m->host_low, &m->host_high, in->host_available, in->host_total);
+	m->sampled++;
+}
+
+static void most(uint64_t *value, uint64_t other)
+{
+	*value = other > *value ? other : *value;
+}
+
+static int move(void *arg, const struct davy_event *ev)
+{
+	struct moved *m = arg;
+
+	switch (ev->kind) {
+	case DAVY_EV_MEMORY:
+		move_by_memory(m, &ev->memory);
+		break;
+	case DAVY_EV_PROGRESS:
+		most(&m->tokens, ev->progress.generated_count);
+		most(&m->deepest, ev->progress.depth);
+		break;
+	case DAVY_EV_PROCESS:
+		m->engines += ev->process.engine != DAVY_ENGINE_NONE;
+		break;
+	case DAVY_EV_PROCESS_EXIT:
+		m->killed += ev->process_exit.status == DAVY_STATUS_KILL;
+		break;
+	case DAVY_EV_RING:
+		if (ev->ring.timeout_ns)
+			most(&m->oldest, ev->ring.age_ns * 1000 / ev->ring.timeout_ns);
+		break;
+	case DAVY_EV_GRAPH:
+		most(&m->graph_ns, ev->graph.max_ns);
+		break;
+	case DAVY_EV_BO_MOVED:
+		most(&m->out_bytes, ev->bo_moved.out_bytes);
+		break;
+	case DAVY_EV_ALLOC_FAILED:
+		m->refused += ev->alloc_failed.fresh;
+		break;
+	case DAVY_EV_FAULT:
+		m->retries += ev->fault.fault_class == DAVY_FAULT_VM_RETRY ? ev->fault.fresh : 0;
+		m->strays += !ev->fault.pasid;
+		break;
+	case DAVY_EV_KFD:
+		m->evictions += ev->kfd.event == DAVY_KFD_QUEUES_EVICTED;
+		break;
+	case DAVY_EV_LOG:
+		m->lines[ev->log.kind] += 1 + ev->log.repeats;
+		break;
+	case DAVY_EV_TICK:
+		m->gaps += m->tick_ns && ev->at_ns - m->tick_ns > SLEPT;
+		m->tick_ns = ev->at_ns;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static uint64_t said(const struct moved *m, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum davy_log_kind kind;
+	} lines[] = {
+		{ "user_pages", DAVY_LOG_USER_PAGES_FAILED },
+		{ "queue_buffers", DAVY_LOG_QUEUE_BUFFER_FREED },
+		{ "pin_failed", DAVY_LOG_PIN_FAILED },
+		{ "one_hog", DAVY_LOG_RESTORE_WORKER_HOGGED },
+		{ "corrected_aer", DAVY_LOG_AER_CORRECTED },
+		{ "retired_page", DAVY_LOG_RAS_PAGES },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!strcmp(lines[i].name, name))
+			return m->lines[lines[i].kind];
+	return 0;
+}
+
+/* Each in the sense that it is to test. */
+static bool moves_its_sense(const struct moved *m, const char *name)
+{
+	bool is_deep = !strncmp(name, "deep_", 5), is_constant = !strncmp(name, "constant_", 9);
+
+	if (!strcmp(name, "idle_day"))
+		return !m->tokens && m->engines == 1 && m->sampled;
+	if (!strncmp(name, "chat", 4))
+		return m->tokens > 1000;
+	if (is_deep) /* 37 % of the timeout at the whole context */
+		return m->deepest > 50000 && m->oldest > 250 && m->oldest < 400;
+	if (is_constant)
+		return m->oldest > 380 && m->oldest < 500;
+	if (!strcmp(name, "first_graphs"))
+		return m->graph_ns > 5 * DAVY_S;
+	if (!strcmp(name, "flapping"))
+		return m->oldest > 250 && m->oldest < 400 && m->refused > 100 && m->out_bytes;
+	if (!strcmp(name, "sleep"))
+		return m->gaps && m->out_bytes > DAVY_GIB;
+	if (!strcmp(name, "discovery"))
+		return m->killed > 1;
+	if (!strcmp(name, "swaps"))
+		return m->engines > 2 && m->vram_high - m->vram_low > 300;
+	if (!strncmp(name, "filled_", 7))
+		return m->vram_low < 150 && m->vram_high > 800;
+	if (!strncmp(name, "static_", 7))
+		return m->vram_low > 950;
+	if (!strcmp(name, "dozing"))
+		return m->vram_high - m->vram_low > 400 && m->gtt_high > m->gtt_low + 50;
+	if (!strcmp(name, "tenants"))
+		return m->engines == 3 && m->vram_high > 800 && m->tokens > 100;
+	if (!strcmp(name, "evicted_once"))
+		return m->out_bytes > DAVY_GIB && m->vram_high > 990;
+	if (!strcmp(name, "retries"))
+		return m->refused > 50 && m->vram_high > 900;
+	if (!strcmp(name, "host_cache"))
+		return m->host_low < 140 && m->host_high > 300;
+	if (!strcmp(name, "driver_faults"))
+		return m->strays > 1;
+	if (!strcmp(name, "first_touch"))
+		return m->retries > 5000;
+	if (!strcmp(name, "queue_moves"))
+		return m->evictions > 2 && m->out_bytes;
+	return said(m, name) > 0;
+}
+
+static void every_benign_scenario_moves_the_sense_it_is_to_test(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < davy_scenario_count; i++) {
+		const struct davy_scenario *scenario = &davy_scenarios[i];
+		uint64_t calm_ns = davy_scenario_is_day(scenario) ? 10 * DAVY_H : 0;
+
+		for (uint64_t seed = 1; !scenario->class && seed <= 2; seed++) {
+			struct moved m = { .vram_low = 1000, .gtt_low = 1000, .host_low = 1000 };
+			struct davy_label label;
+
+			assert_int_equal(davy_synth_run(scenario, seed, calm_ns, move, &m, &label),
+					 0);
+			if (!moves_its_sense(&m, scenario->name))
+				fail_msg("'%s', seed %u: does not move what it is to test",
+					 scenario->name, (unsigned int)seed);
+		}
+	}
+}
+
 static int full(void *arg, const struct davy_event *ev)
 {
 	(void)ev;
@@ -303,6 +473,7 @@ int main(void)
 		cmocka_unit_test(the_failure_is_in_the_events),
 		cmocka_unit_test(every_class_that_has_signs_has_a_scenario),
 		cmocka_unit_test(leads_are_those_of_the_reports),
+		cmocka_unit_test(every_benign_scenario_moves_the_sense_it_is_to_test),
 		cmocka_unit_test(a_full_disk_ends_the_synthesis),
 		cmocka_unit_test(a_host_that_sleeps_has_gaps_and_no_job_runs_over_one),
 		cmocka_unit_test(numbers_are_those_of_the_reference),

@@ -111,6 +111,7 @@ void davy_benign_runtime_pm(struct davy_sim *s, uint64_t arg)
 	struct davy_sim_process *p = davy_synth_engine(s, d, DAVY_BACKEND_VULKAN, 500);
 
 	(void)arg;
+	d->memory.flags |= DAVY_MEMORY_MAY_SUSPEND;
 	davy_sim_add_actor(s, doze, davy_synth_chat(s, p), s->begin_ns + 2 * DAVY_MIN);
 }
 
@@ -195,7 +196,7 @@ static uint64_t memory_compile(struct davy_sim *s, struct davy_sim_actor *a)
 
 void davy_benign_host_cache(struct davy_sim *s, uint64_t arg)
 {
-	struct davy_sim_device *d = davy_synth_gpu(s, 0);
+	struct davy_sim_device *d = davy_synth_apu(s, 0); /* it shares the host's memory */
 
 	(void)arg;
 	davy_synth_chat(s, davy_synth_engine(s, d, DAVY_BACKEND_VULKAN, 500));

@@ -16,6 +16,8 @@
 #define SELDOM_NS    (5 * DAVY_S)
 #define OFTEN_NS     (200 * DAVY_MS)
 #define LATE_US	     300 /* maximum delay of a busy loop's timer */
+#define HOST_PART    256 /* fraction of the host's memory: smaller changes are not reported */
+#define STALL_STEP   10	 /* permille */
 
 static void look_at_ring(struct davy_sim *s, const struct davy_sim_device *d,
 			 struct davy_sim_ring *r)
@@ -112,6 +114,23 @@ static uint64_t interval(const struct davy_ev_memory *now, const struct davy_ev_
 	return host < vram ? host : vram;
 }
 
+static uint64_t sim_watch_distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* As agent_gpus.c: large changes, and only for devices that use the host's memory. */
+static bool sim_watch_host_moved(const struct davy_ev_memory *reported,
+				 const struct davy_ev_memory *now)
+{
+	if (!(now->flags & (DAVY_MEMORY_SHARED | DAVY_MEMORY_MAY_SUSPEND)))
+		return false;
+	return sim_watch_distance(now->host_available, reported->host_available) >
+		       now->host_total / HOST_PART ||
+	       sim_watch_distance(now->pressure_permille, reported->pressure_permille) >=
+		       STALL_STEP;
+}
+
 static void sim_watch_sample(struct davy_sim *s, struct davy_sim_device *d)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_MEMORY, 0);
@@ -136,9 +155,10 @@ static void sim_watch_sample(struct davy_sim *s, struct davy_sim_device *d)
 	d->next_ns = s->now_ns + (first ? OFTEN_NS : interval(&now, &before, ago_ns));
 	before.host_available = now.host_available; /* it always changes slightly */
 	before.pressure_permille = now.pressure_permille;
-	if (!first && !memcmp(&before, &now, sizeof(now)))
+	if (!first && !sim_watch_host_moved(&d->reported, &now) &&
+	    !memcmp(&before, &now, sizeof(now)))
 		return;
-	ev.memory = now;
+	d->reported = ev.memory = now;
 	davy_sim_tell(s, &ev);
 }
 
