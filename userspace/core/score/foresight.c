@@ -16,21 +16,41 @@ static bool foresight_can_lead(const struct davy_step *s, const struct davy_pred
 	return foresight_precursor(s, prediction->hazard)->leads & 1 << class;
 }
 
-/* A subject without device and process is the host, which matches everything. */
-static bool foresight_same_subject(const struct davy_prediction *prediction, const char *device,
-				   uint32_t pid)
+/*
+ * Failures of one running process. The others affect the device, where another process may be the
+ * cause, or a start: its process did not exist when the precursor came.
+ */
+#define OF_PROCESS (DAVY_CAN_PAGE_FAULT | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_OTHER)
+
+bool davy_foresight_same_subject(enum davy_log_class class, struct davy_subject alarm,
+				 struct davy_subject failure)
 {
-	if ((!prediction->device[0] && !prediction->pid) || (!device[0] && !pid))
+	bool pids = alarm.pid && failure.pid, devices = alarm.device[0] && failure.device[0];
+
+	if ((!alarm.device[0] && !alarm.pid) || (!failure.device[0] && !failure.pid))
 		return true;
-	return (pid && prediction->pid == pid) ||
-	       (device[0] && davy_same_name(prediction->device, device));
+	if (pids && alarm.pid != failure.pid && OF_PROCESS & 1 << class)
+		return false;
+	if (devices)
+		return davy_same_name(alarm.device, failure.device);
+	return pids && alarm.pid == failure.pid;
+}
+
+static bool foresight_could_lead(const struct davy_step *s,
+				 const struct davy_prediction *prediction,
+				 const struct davy_incident *e, enum davy_log_class class)
+{
+	struct davy_subject alarm = { prediction->device, prediction->pid };
+	struct davy_subject failure = { e->device, e->pid };
+
+	return foresight_can_lead(s, prediction, class) &&
+	       davy_foresight_same_subject(class, alarm, failure);
 }
 
 bool davy_prediction_could_lead(const struct davy_step *s, const struct davy_prediction *prediction,
 				const struct davy_incident *e)
 {
-	return foresight_can_lead(s, prediction, (enum davy_log_class)e->class) &&
-	       foresight_same_subject(prediction, e->device, e->pid);
+	return foresight_could_lead(s, prediction, e, (enum davy_log_class)e->class);
 }
 
 static uint64_t foresight_horizon_ns(const struct davy_step *s,
@@ -74,10 +94,12 @@ void davy_predictions_within(struct davy_step *s, const struct davy_incident *e,
 	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++) {
 		struct davy_prediction *prediction = &f->predictions[i];
 
-		if (foresight_before(s, prediction, s->now_ns) && !prediction->late &&
-		    foresight_can_lead(s, prediction, class) &&
-		    foresight_same_subject(prediction, e->device, e->pid))
+		if (!prediction->used || !foresight_could_lead(s, prediction, e, class))
+			continue;
+		if (foresight_before(s, prediction, e->first_ns))
 			foresight_confirm(f, prediction);
+		else if (prediction->at_ns >= e->first_ns)
+			prediction->late = true;
 	}
 }
 

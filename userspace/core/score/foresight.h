@@ -30,7 +30,7 @@ struct davy_hazard_score {
 	uint64_t predictions;
 	uint64_t confirmed;    /* followed by a failure that it can lead to */
 	uint64_t averted;      /* a successful action on its workload before any failure */
-	uint64_t late;	       /* raised during such a failure, with no other failure later */
+	uint64_t late;	       /* raised after the first failure, with no other failure later */
 	uint64_t false_alarms; /* no failure followed */
 	struct davy_lead_times lead_time; /* of the failures whose first prediction it was */
 };
@@ -92,6 +92,20 @@ struct davy_precursor {
 	bool seen_in_events; /* a consequence: its event already counts as the failure */
 	enum davy_config_key horizon;
 };
+
+/*
+ * The subject rule of all scores. An alarm is about the subject of a failure if it names the same
+ * device, or the same process where no device is known. If the failure of that class is one
+ * process's own, and both name a process, it must be the same one. An alarm or a failure without
+ * device and process is the host's and fits any.
+ */
+struct davy_subject {
+	const char *device;
+	uint32_t pid;
+};
+
+bool davy_foresight_same_subject(enum davy_log_class class, struct davy_subject alarm,
+				 struct davy_subject failure);
 
 /* End of the slot that contains the median, limited to the observed range; 0 without values. */
 uint64_t davy_lead_time_median_ns(const struct davy_lead_times *lead_time);

@@ -18,7 +18,10 @@ void davy_incident_of_alarm(struct davy_step *s, const struct davy_plan *note,
 /* foresight.c: confirms predictions that can lead to the incident and were valid at its start. */
 void davy_predictions_before(struct davy_step *s, const struct davy_incident *e);
 
-/* Confirms the earlier predictions that can lead to a later failure of the incident. */
+/*
+ * A later failure of the incident confirms the predictions that can lead to it and came before the
+ * first one. Those that came after the first one are late.
+ */
 void davy_predictions_within(struct davy_step *s, const struct davy_incident *e,
 			     enum davy_log_class class);
 
