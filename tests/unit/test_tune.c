@@ -33,14 +33,20 @@ static struct davy_plan note(uint64_t at_ns, uint32_t pid, const char *device, u
 	return plan;
 }
 
+static struct davy_core judged_core; /* with the default configuration */
+
 static struct davy_score judged(const struct davy_case *of, const struct davy_plan *plans,
 				size_t count)
 {
 	struct davy_judge j;
 
+	judged_core.config.value[DAVY_CFG_FORESIGHT_HORIZON_MS] = 300000;
+	judged_core.config.value[DAVY_CFG_FORESIGHT_RESET_HORIZON_MS] = 600000;
+	judged_core.config.value[DAVY_CFG_FORESIGHT_WINDOW_MS] = 10000;
 	davy_judge_begin(&j, of);
 	for (size_t i = 0; i < count; i++)
 		davy_judge_plan(&j, &plans[i]);
+	davy_judge_end(&j, &judged_core);
 	return j.score;
 }
 
@@ -96,8 +102,10 @@ static void an_alarm_must_name_the_failing_object(void **state)
 	(void)state;
 	assert_true(judged_one(&of, note(950 * S, 1, GPU, 2)).foreseen);  /* the device */
 	assert_true(judged_one(&of, note(950 * S, PID, "", 2)).foreseen); /* the process */
-	assert_true(judged_one(&of, note(950 * S, PID, OTHER, 2)).foreseen);
-	assert_true(judged_one(&of, note(950 * S, 0, "", 2)).foreseen); /* the host */
+	assert_true(judged_one(&of, note(950 * S, 0, "", 2)).foreseen);	  /* the host */
+	assert_false(judged_one(&of, note(950 * S, PID, OTHER, 2)).foreseen);
+	assert_int_equal(judged_one(&of, note(950 * S, PID, OTHER, 2)).false_count, 0);
+	assert_int_equal(judged_one(&of, note(950 * S, PID, OTHER, 2)).no_credit_count, 1);
 	assert_false(judged_one(&of, note(950 * S, 1, OTHER, 2)).foreseen);
 	assert_int_equal(judged_one(&of, note(950 * S, 1, OTHER, 2)).false_count, 1);
 	assert_int_equal(judged_one(&of, note(1050 * S, 1, OTHER, 2)).false_count, 0);
@@ -107,6 +115,82 @@ static void an_alarm_must_name_the_failing_object(void **state)
 	host.label.device[0] = 0; /* no device's: "" is no match */
 	assert_false(judged_one(&host, note(950 * S, 1, "", 2)).foreseen);
 	assert_true(judged_one(&host, note(950 * S, PID, GPU, 2)).foreseen);
+}
+
+/* A page fault after a reset, and after a fault of another process: neither led to it. */
+static void an_unrelated_alarm_foresees_nothing(void **state)
+{
+	struct davy_case of = failing();
+	struct davy_plan reset = note(978 * S, PID, GPU, 2), fault = note(950 * S, 1, GPU, 3);
+	struct davy_score s;
+
+	(void)state;
+	of.label.class = DAVY_CLASS_PAGE_FAULT;
+	reset.hazard = DAVY_HZ_RESET;
+	s = judged_one(&of, reset);
+	assert_false(s.foreseen);
+	assert_int_equal(s.no_credit_count, 1);
+	assert_int_equal(s.false_count, 0);
+	of.label.class = DAVY_CLASS_GPU_RESET;
+	assert_true(judged_one(&of, reset).foreseen);
+	fault.hazard = DAVY_HZ_FAULT_STORM;
+	assert_true(judged_one(&of, fault).foreseen);
+	of.label.class = DAVY_CLASS_PAGE_FAULT;
+	assert_false(judged_one(&of, fault).foreseen);
+	fault.pid = 0; /* unknown: the device is the right one */
+	assert_true(judged_one(&of, fault).foreseen);
+}
+
+static void a_sign_after_the_first_failure_of_the_incident_foresees_nothing(void **state)
+{
+	struct davy_incident *e = &judged_core.foresight.incidents[3];
+	struct davy_case of = failing();
+
+	(void)state;
+	e->used = e->reported = true;
+	strcpy(e->device, GPU);
+	e->first_ns = 980 * S;
+	e->last_ns = 995 * S;
+	assert_false(judged_one(&of, note(985 * S, PID, GPU, 2)).foreseen);
+	assert_int_equal(judged_one(&of, note(985 * S, PID, GPU, 2)).no_credit_count, 1);
+	assert_int_equal(judged_one(&of, note(950 * S, PID, GPU, 2)).lead_time_ns, 30 * S);
+	strcpy(e->device, OTHER);
+	assert_true(judged_one(&of, note(985 * S, PID, GPU, 2)).foreseen);
+	strcpy(e->device, GPU);
+	e->last_ns = 985 * S; /* more than the window before the failure: another incident */
+	assert_true(judged_one(&of, note(985 * S, PID, GPU, 2)).foreseen);
+	memset(e, 0, sizeof(*e));
+}
+
+static void an_alarm_that_was_cleared_long_before_foresees_nothing(void **state)
+{
+	struct davy_case of = failing();
+	struct davy_plan plans[] = { note(650 * S, PID, GPU, 2), note(660 * S, PID, GPU, 0),
+				     note(990 * S, PID, GPU, 2) };
+	struct davy_score s;
+
+	(void)state;
+	of.label.cause_ns = of.label.precursor_ns = 600 * S;
+	plans[1].kind = DAVY_PLAN_CLEAR;
+	assert_false(judged(&of, plans, 2).foreseen);
+	plans[1].at_ns = 700 * S; /* its horizon is 300 s */
+	assert_true(judged(&of, plans, 2).foreseen);
+	plans[1].at_ns = 699 * S;
+	s = judged(&of, plans, 3);
+	assert_int_equal(s.lead_time_ns, 10 * S);
+	assert_int_equal(s.no_credit_count, 1);
+}
+
+static void the_attribution_of_the_alarm_is_told(void **state)
+{
+	struct davy_case of = failing();
+
+	(void)state;
+	assert_int_equal(judged_one(&of, note(950 * S, PID, GPU, 2)).named, DAVY_NAMED_RIGHT);
+	assert_int_equal(judged_one(&of, note(950 * S, 1, GPU, 2)).named, DAVY_NAMED_WRONG);
+	assert_int_equal(judged_one(&of, note(950 * S, 0, GPU, 2)).named, DAVY_NAMED_NOBODY);
+	of.label.pid = 0;
+	assert_int_equal(judged_one(&of, note(950 * S, 1, GPU, 2)).named, DAVY_NAMED_UNKNOWN);
 }
 
 static void only_notes_of_level_two_and_up_are_alarms(void **state)
@@ -529,13 +613,13 @@ static void a_recorded_configuration_does_not_count(void **state)
 	(void)state;
 	snprintf(of.path, sizeof(of.path), "%s", in_dir("c.trace"));
 	assert_int_equal(davy_trace_create(path, &w), 0);
-	strcpy(ev.config.key, "job_stall.level2");
+	strcpy(ev.config.key, "job_stall.level3");
 	ev.config.value = 1000;
 	assert_int_equal(davy_trace_write(w, &ev), 0);
 	ev = event(2 * S, DAVY_EV_RING, PID);
 	strcpy(ev.ring.device, GPU);
 	ev.ring.timeout_ns = 2 * S;
-	ev.ring.age_ns = 3 * S / 2 - 1;
+	ev.ring.age_ns = 3 * S / 2;
 	ev.ring.fence_seqno = 1;
 	assert_int_equal(davy_trace_write(w, &ev), 0);
 	assert_int_equal(davy_trace_close(w), 0);
@@ -626,6 +710,10 @@ int main(void)
 		cmocka_unit_test(an_alarm_between_sign_and_failure_is_correct),
 		cmocka_unit_test(each_edge_of_the_time_in_which_one_counts),
 		cmocka_unit_test(an_alarm_must_name_the_failing_object),
+		cmocka_unit_test(an_unrelated_alarm_foresees_nothing),
+		cmocka_unit_test(a_sign_after_the_first_failure_of_the_incident_foresees_nothing),
+		cmocka_unit_test(an_alarm_that_was_cleared_long_before_foresees_nothing),
+		cmocka_unit_test(the_attribution_of_the_alarm_is_told),
 		cmocka_unit_test(only_notes_of_level_two_and_up_are_alarms),
 		cmocka_unit_test(the_first_alarm_makes_the_lead),
 		cmocka_unit_test(an_alarm_counts_once_until_it_is_cleared),

@@ -11,7 +11,7 @@ void davy_judge_begin(struct davy_judge *j, const struct davy_case *of)
 
 static bool alarm_judge_same(const struct davy_raised_alarm *a, const struct davy_plan *plan)
 {
-	return a->hazard == plan->hazard && a->pid == plan->pid &&
+	return a->hazard == plan->hazard && a->pid == plan->pid && !a->cleared_ns &&
 	       davy_same_name(a->device, plan->device) && davy_same_name(a->ring, plan->ring);
 }
 
@@ -24,54 +24,88 @@ static struct davy_raised_alarm *alarm_judge_find(struct davy_judge *j,
 	return NULL;
 }
 
-/* If the table is full, the next rise counts as a new alarm. */
-static void alarm_judge_raise(struct davy_judge *j, const struct davy_plan *plan)
+/* Order of replacement: cleared ones that foresee nothing, then the earliest cleared one. */
+static uint64_t alarm_judge_worth(const struct davy_raised_alarm *a)
 {
-	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
-		struct davy_raised_alarm *a = &j->raised[i];
-
-		if (a->hazard)
-			continue;
-		a->hazard = plan->hazard;
-		a->pid = plan->pid;
-		memcpy(a->device, plan->device, sizeof(a->device));
-		memcpy(a->ring, plan->ring, sizeof(a->ring));
-		return;
-	}
+	if (!a->cleared_ns)
+		return UINT64_MAX;
+	return a->may_foresee ? a->cleared_ns : 1;
 }
 
+/* NULL: all places have alarms that stand. */
+static struct davy_raised_alarm *alarm_judge_place(struct davy_judge *j)
+{
+	struct davy_raised_alarm *least = &j->raised[0];
+
+	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
+		if (!j->raised[i].hazard)
+			return &j->raised[i];
+		if (alarm_judge_worth(&j->raised[i]) < alarm_judge_worth(least))
+			least = &j->raised[i];
+	}
+	return least->cleared_ns ? least : NULL;
+}
+
+/* If the table is full, the next rise counts as a new alarm. */
+static void alarm_judge_raise(struct davy_judge *j, const struct davy_plan *plan, bool may_foresee)
+{
+	struct davy_raised_alarm *a = alarm_judge_place(j);
+
+	if (!a)
+		return;
+	memset(a, 0, sizeof(*a));
+	a->at_ns = plan->at_ns;
+	a->pid = plan->pid;
+	a->hazard = plan->hazard;
+	a->level = plan->level;
+	a->may_foresee = may_foresee;
+	memcpy(a->device, plan->device, sizeof(a->device));
+	memcpy(a->ring, plan->ring, sizeof(a->ring));
+}
+
+/* True if the alarm is about the failing device or process, or about the whole host. */
 static bool concerns(const struct davy_label *l, const struct davy_plan *plan)
 {
 	if (!plan->pid && !plan->device[0])
-		return true; /* about the whole host */
+		return true;
 	if (l->pid && plan->pid == l->pid)
 		return true;
 	return l->device[0] && davy_same_name(plan->device, l->device);
 }
 
-static void judge_alarm(struct davy_judge *j, const struct davy_plan *plan)
+static bool alarm_judge_can_lead(const struct davy_label *l, const struct davy_plan *plan)
 {
-	const struct davy_label *l = &j->of->label;
-	struct davy_score *s = &j->score;
+	struct davy_subject alarm = { plan->device, plan->pid };
+	struct davy_subject failure = { l->device, l->pid };
 
-	if (j->of->failed) {
-		if (plan->at_ns >= l->failure_ns)
-			return;
-		if (concerns(l, plan) && plan->at_ns + DAVY_EARLY_NS >= l->cause_ns) {
-			if (s->foreseen)
-				return;
-			s->foreseen = true;
-			s->lead_time_ns = l->failure_ns - plan->at_ns;
-			s->hazard = plan->hazard;
-			s->level = plan->level;
-			return;
-		}
-	}
+	return davy_precursor((enum davy_hazard)plan->hazard)->leads & 1 << l->class &&
+	       davy_foresight_same_subject((enum davy_log_class)l->class, alarm, failure);
+}
+
+static void alarm_judge_false(struct davy_judge *j, const struct davy_plan *plan)
+{
 	if (!j->of->labelled)
 		return;
-	s->false_count++;
+	j->score.false_count++;
 	if (plan->hazard < DAVY_JUDGE_HAZARDS)
-		s->false_of[plan->hazard]++;
+		j->score.false_of[plan->hazard]++;
+}
+
+static void alarm_judge_new(struct davy_judge *j, const struct davy_plan *plan)
+{
+	const struct davy_label *l = &j->of->label;
+	bool may_foresee = false;
+
+	if (j->of->failed && plan->at_ns >= l->failure_ns)
+		return;
+	if (j->of->failed && concerns(l, plan) && plan->at_ns + DAVY_EARLY_NS >= l->cause_ns) {
+		may_foresee = alarm_judge_can_lead(l, plan);
+		j->score.reported = true;
+		j->score.no_credit_count++; /* until the end shows more */
+	} else {
+		alarm_judge_false(j, plan);
+	}
+	alarm_judge_raise(j, plan, may_foresee);
 }
 
 void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
@@ -83,13 +117,78 @@ void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 	known = alarm_judge_find(j, plan);
 	if (plan->kind == DAVY_PLAN_CLEAR) {
 		if (known)
-			known->hazard = 0;
+			known->cleared_ns = plan->at_ns;
 		return;
 	}
-	if (plan->level < DAVY_ALARM_LEVEL || known)
+	if (plan->level >= DAVY_ALARM_LEVEL && !known)
+		alarm_judge_new(j, plan);
+}
+
+/* The time of the first failure of the incident; an incident reaches to "window" after its last. */
+static uint64_t alarm_judge_first_failure(const struct davy_label *l, const struct davy_core *core)
+{
+	uint64_t window_ns = davy_config_ns(&core->config, DAVY_CFG_FORESIGHT_WINDOW_MS);
+	uint64_t first_ns = l->failure_ns;
+	struct davy_subject failure = { l->device, l->pid };
+
+	for (size_t i = 0; i < DAVY_FORESIGHT_INCIDENTS; i++) {
+		const struct davy_incident *e = &core->foresight.incidents[i];
+		struct davy_subject of = { e->device, e->pid };
+
+		if (e->used && e->reported && e->first_ns < first_ns &&
+		    l->failure_ns <= e->last_ns + window_ns &&
+		    davy_foresight_same_subject((enum davy_log_class)l->class, of, failure))
+			first_ns = e->first_ns;
+	}
+	return first_ns;
+}
+
+static bool alarm_judge_foresees(const struct davy_raised_alarm *a, const struct davy_core *core,
+				 uint64_t first_ns)
+{
+	enum davy_config_key horizon;
+
+	if (!a->hazard || !a->may_foresee || a->at_ns >= first_ns)
+		return false;
+	horizon = davy_precursor((enum davy_hazard)a->hazard)->horizon;
+	return !a->cleared_ns || a->cleared_ns + davy_config_ns(&core->config, horizon) >= first_ns;
+}
+
+static enum davy_named alarm_judge_named(const struct davy_label *l, uint32_t pid)
+{
+	if (!l->pid)
+		return DAVY_NAMED_UNKNOWN;
+	if (!pid)
+		return DAVY_NAMED_NOBODY;
+	return pid == l->pid ? DAVY_NAMED_RIGHT : DAVY_NAMED_WRONG;
+}
+
+void davy_judge_end(struct davy_judge *j, const struct davy_core *core)
+{
+	const struct davy_label *l = &j->of->label;
+	const struct davy_raised_alarm *best = NULL;
+	struct davy_score *s = &j->score;
+	uint64_t first_ns;
+
+	if (!j->of->failed)
 		return;
-	alarm_judge_raise(j, plan);
-	judge_alarm(j, plan);
+	first_ns = alarm_judge_first_failure(l, core);
+	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
+		const struct davy_raised_alarm *a = &j->raised[i];
+
+		if (!alarm_judge_foresees(a, core, first_ns))
+			continue;
+		s->no_credit_count--;
+		if (!best || a->at_ns < best->at_ns)
+			best = a;
+	}
+	if (!best)
+		return;
+	s->foreseen = true;
+	s->lead_time_ns = first_ns - best->at_ns;
+	s->hazard = best->hazard;
+	s->level = best->level;
+	s->named = (uint8_t)alarm_judge_named(l, best->pid);
 }
 
 uint32_t davy_lead_time_permille(const struct davy_case *of, const struct davy_score *score)

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Judges the alarms of a trace. An alarm is a note of level 2 or 3, from its rise to its clearing.
- * It foresees the failure if it names the failure's device or process, or the whole host, and comes
- * after the cause and before the failure. Its lead time is counted from the precursor. Any other
- * alarm before the failure is false, including one that came before the cause. Alarms after the
+ * It foresees the failure if all of this holds:
+ *   - its hazard's row lists the class of the failure;
+ *   - it has the failure's subject (davy_foresight_same_subject);
+ *   - it came after the cause, and before the first failure of the incident that the failure is
+ *     part of;
+ *   - it stood then, or was cleared less than its hazard's horizon before.
+ * Its lead time is counted from the precursor to that first failure. An alarm before the cause, or
+ * about another device and process, is false. Any other alarm before the failure only reports what
+ * has begun: a hang before the driver notices it, the first crash of a loop. Alarms after the
  * failure are not judged.
  */
 #ifndef DAVY_ALARM_JUDGE_H
 #define DAVY_ALARM_JUDGE_H
 
-#include "core/event/plan.h"
+#include "core/core.h"
 #include "lab/label.h"
 
 #define DAVY_ALARM_LEVEL   2
@@ -17,6 +23,15 @@
 #define DAVY_EARLY_NS	   DAVY_NS_PER_S	 /* allowed time before the cause */
 #define DAVY_RECORDED_NS   (600 * DAVY_NS_PER_S) /* before a recorded failure */
 #define DAVY_JUDGE_HAZARDS 64
+
+/* The process that the alarm named, compared with the one that the label names. */
+enum davy_named {
+	DAVY_NAMED_UNKNOWN = 0, /* the label names none */
+	DAVY_NAMED_RIGHT = 1,
+	DAVY_NAMED_WRONG = 2,
+	DAVY_NAMED_NOBODY = 3,
+	DAVY_NAMED_COUNT = 4,
+};
 
 /* A trace and its label. */
 struct davy_case {
@@ -33,13 +48,19 @@ struct davy_score {
 	uint8_t hazard; /* hazard of the alarm that foresaw it */
 	uint8_t level;
 	bool foreseen;
-	uint8_t pad;
+	bool reported;		  /* before the failure, by any alarm about the failing object */
+	uint8_t named;		  /* enum davy_named, by that alarm */
+	uint32_t no_credit_count; /* alarms about the failing object that foresaw nothing */
 	uint16_t false_of[DAVY_JUDGE_HAZARDS]; /* by hazard */
 };
 
 struct davy_raised_alarm {
+	uint64_t at_ns;
+	uint64_t cleared_ns; /* 0: it stands */
 	uint32_t pid;
 	uint8_t hazard; /* 0: empty */
+	uint8_t level;
+	bool may_foresee; /* as far as is known before the failure */
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 };
@@ -52,6 +73,9 @@ struct davy_judge {
 
 void davy_judge_begin(struct davy_judge *j, const struct davy_case *of);
 void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan);
+
+/* After the last event: "core" has the incident that the failure is part of. */
+void davy_judge_end(struct davy_judge *j, const struct davy_core *core);
 
 /* Lead time / possible lead time in permille; 0: missed. Only for labelled failures. */
 uint32_t davy_lead_time_permille(const struct davy_case *of, const struct davy_score *score);

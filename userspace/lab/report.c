@@ -21,7 +21,7 @@ static void print_tally(const char *name, const struct davy_score_sum *t)
 {
 	if (!t->count)
 		return;
-	printf("%-18s %4u  %4u  %6.1f %%  ", name, t->count, t->foreseen,
+	printf("%-18s %4u  %8u  %8u  %6.1f %%  ", name, t->count, t->reported, t->foreseen,
 	       100.0 * t->foreseen / t->count);
 	if (t->labelled)
 		printf("%5u.%u %%  ", t->ratio_permille / 10, t->ratio_permille % 10);
@@ -55,7 +55,7 @@ static void print_false(const struct davy_summary *sum)
 /* Traces of one kind: of one scenario, or one recorded trace. */
 struct kind {
 	const char *name;
-	uint32_t count, missed, alarms;
+	uint32_t count, failed, missed, alarms;
 };
 
 static const char *name_of(const struct davy_case *of)
@@ -82,10 +82,33 @@ static size_t kinds_of(const struct davy_cases *cases, const struct davy_score *
 		if (k == count)
 			kinds[count++] = (struct kind){ .name = name };
 		kinds[k].count++;
+		kinds[k].failed += cases->at[i].failed;
 		kinds[k].missed += cases->at[i].failed && !scores[i].foreseen;
 		kinds[k].alarms += scores[i].false_count;
 	}
 	return count;
+}
+
+/* The unit is the shape: it is foreseen if each of its traces is. */
+static void print_shapes(const struct davy_cases *cases, const struct davy_score *scores)
+{
+	struct kind kinds[KINDS_MAX];
+	size_t count = kinds_of(cases, scores, kinds), failing = 0, whole = 0, part = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		failing += kinds[i].failed > 0;
+		whole += kinds[i].failed && !kinds[i].missed;
+		part += kinds[i].missed && kinds[i].missed < kinds[i].failed;
+	}
+	printf("shapes: %zu of %zu foreseen in each trace, %zu in some\n", whole, failing, part);
+}
+
+static void print_named(const struct davy_score_sum *t)
+{
+	if (t->foreseen)
+		printf("process: %u right, %u wrong, %u not named, %u of no process\n",
+		       t->named[DAVY_NAMED_RIGHT], t->named[DAVY_NAMED_WRONG],
+		       t->named[DAVY_NAMED_NOBODY], t->named[DAVY_NAMED_UNKNOWN]);
 }
 
 static void print_kinds(const struct davy_cases *cases, const struct davy_score *scores)
@@ -151,13 +174,15 @@ void davy_tune_print(const struct davy_search *search, const struct davy_cases *
 {
 	const struct davy_summary *sum = &search->before;
 
-	printf("%-18s %4s  %4s  %8s  %9s  %10s  %10s\n", "failure", "n", "seen", "foreseen",
-	       "of lead", "lead", "possible");
+	printf("%-18s %4s  %8s  %8s  %8s  %9s  %10s  %10s\n", "failure", "n", "reported",
+	       "foreseen", "", "of lead", "lead", "possible");
 	for (uint32_t class = 1; class < DAVY_CLASS_COUNT; class ++)
 		print_tally(davy_label_class_name(class), &sum->of_class[class]);
 	print_tally("all", &sum->all);
 	if (sum->unknown_count)
 		printf("%u traces have no label and no failure: not scored\n", sum->unknown_count);
+	print_shapes(cases, search->scores);
+	print_named(&sum->all);
 	print_false(sum);
 	print_kinds(cases, search->scores);
 	print_search(search);

@@ -9,9 +9,13 @@
 
 static json_t *tally_json(const struct davy_score_sum *t)
 {
-	return json_pack("{s:i, s:i, s:i, s:I, s:I}", "count", (int)t->count, "foreseen",
-			 (int)t->foreseen, "lead_permille", (int)t->ratio_permille, "lead_ns",
-			 (json_int_t)t->lead_time_ns, "possible_ns", (json_int_t)t->possible_ns);
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I}", "count", (int)t->count,
+			 "foreseen", (int)t->foreseen, "reported", (int)t->reported, "named_right",
+			 (int)t->named[DAVY_NAMED_RIGHT], "named_wrong",
+			 (int)t->named[DAVY_NAMED_WRONG], "named_nobody",
+			 (int)t->named[DAVY_NAMED_NOBODY], "lead_permille", (int)t->ratio_permille,
+			 "lead_ns", (json_int_t)t->lead_time_ns, "possible_ns",
+			 (json_int_t)t->possible_ns);
 }
 
 static json_t *summary_json(const struct davy_summary *sum)
@@ -41,11 +45,12 @@ static json_t *trace_json(const struct davy_case *of, const struct davy_score *s
 {
 	char path[8192];
 	json_t *o = json_pack(
-		"{s:s, s:s, s:s, s:b, s:b, s:i}", "trace",
+		"{s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:i}", "trace",
 		davy_text_safe(path, sizeof(path), of->path), "scenario", of->label.scenario,
 		"class",
 		of->labelled || of->failed ? davy_label_class_name(of->label.class) : "unknown",
-		"labelled", of->labelled, "foreseen", s->foreseen, "false", (int)s->false_count);
+		"labelled", of->labelled, "foreseen", s->foreseen, "reported", s->reported,
+		"no_credit", (int)s->no_credit_count, "false", (int)s->false_count);
 
 	if (!o || !s->foreseen)
 		return o;

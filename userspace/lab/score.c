@@ -74,8 +74,10 @@ int davy_score_trace(const struct davy_case *of, const struct davy_config *confi
 	if (more == -EBADMSG && count && of->failed &&
 	    replicas[0].core.now_ns >= of->label.failure_ns)
 		more = 1; /* events after the failure are not judged */
-	for (size_t i = 0; i < count && more >= 0; i++)
+	for (size_t i = 0; i < count && more >= 0; i++) {
+		davy_judge_end(&replicas[i].judge, &replicas[i].core);
 		scores[i] = replicas[i].judge.score;
+	}
 	davy_trace_reader_free(trace);
 	free(events);
 	free(replicas);

@@ -49,6 +49,8 @@ static void tally(const struct davy_cases *cases, const struct davy_score *score
 			continue;
 		t->count++;
 		t->foreseen += s->foreseen;
+		t->reported += s->reported;
+		t->named[s->named] += s->foreseen;
 		if (s->foreseen)
 			v->lead_time[v->leads++] = s->lead_time_ns;
 		if (!of->labelled)

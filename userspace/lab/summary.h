@@ -8,10 +8,12 @@
 struct davy_score_sum {
 	uint32_t count;
 	uint32_t foreseen;
-	uint32_t labelled;	 /* with a known precursor */
-	uint32_t ratio_permille; /* median of lead time / possible lead time; missed: 0 */
-	uint64_t lead_time_ns;	 /* median of foreseen ones */
-	uint64_t possible_ns;	 /* median of all with a known precursor */
+	uint32_t reported;		  /* before the failure, foreseen or not */
+	uint32_t named[DAVY_NAMED_COUNT]; /* of the foreseen ones, by the alarm's process */
+	uint32_t labelled;		  /* with a known precursor */
+	uint32_t ratio_permille;	  /* median of lead time / possible lead time; missed: 0 */
+	uint64_t lead_time_ns;		  /* median of foreseen ones */
+	uint64_t possible_ns;		  /* median of all with a known precursor */
 };
 
 struct davy_summary {
