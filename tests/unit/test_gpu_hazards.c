@@ -63,6 +63,36 @@ static void a_stalled_job_is_reported_at_25_50_and_75_percent(void **state)
 	assert_replays();
 }
 
+/* "ms" of 2 s, then a pause. */
+static void one_job(uint64_t ms, uint64_t seqno, uint64_t pause_ns)
+{
+	for (uint64_t age = 50; age <= ms; age += 50, now += 50 * MS)
+		ring(age * MS, 2 * S, seqno, 60);
+	ring(0, 2 * S, 0, 0);
+	pass(pause_ns);
+}
+
+/* The first state is an alarm; its returns are one more, for as long as it comes and goes. */
+static void a_state_that_comes_and_goes_is_one_alarm(void **state)
+{
+	(void)state;
+	begin_recording("job_stall-returns");
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	for (uint64_t seqno = 1; seqno <= 28; seqno++)
+		one_job(1600, seqno, 120 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_JOB_STALL), 1);
+	pass(178 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_JOB_STALL), 1);
+	pass(4 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_JOB_STALL), 2);
+	assert_int_equal(core.alarm_count, 0);
+	assert_replays();
+	pass(302 * S);
+	kept_count = 0;
+	one_job(1600, 100, 11 * S); /* long after its end it is another state */
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_JOB_STALL), 1);
+}
+
 static void a_job_below_a_quarter_is_silent(void **state)
 {
 	(void)state;
@@ -464,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stalled_job_is_reported_at_25_50_and_75_percent),
+		cmocka_unit_test(a_state_that_comes_and_goes_is_one_alarm),
 		cmocka_unit_test(a_job_below_a_quarter_is_silent),
 		cmocka_unit_test(jobs_that_are_equally_long_are_one_stall),
 		cmocka_unit_test(a_ring_without_timeout_never_stalls),

@@ -19,6 +19,7 @@
 struct davy_alarm {
 	uint64_t last_ns;      /* last time its precursor was seen */
 	uint64_t strong_ns;    /* last time it was seen at its level */
+	uint64_t ended_ns;     /* the slot is free again, and had this alarm until then; 0: no */
 	struct davy_plan note; /* as raised */
 	bool used;
 	bool acted;		 /* an action was taken at this level */
@@ -27,7 +28,7 @@ struct davy_alarm {
 	uint8_t at;		 /* place in its row: what is before was taken or passed */
 	uint8_t reported_action; /* last reported refusal or advice */
 	uint8_t reported_refusal;
-	uint8_t pad;
+	bool returned;	 /* raised soon after its end: one state, which comes and goes */
 	uint32_t target; /* workload of the action, 0: none */
 	uint32_t target_pad;
 };

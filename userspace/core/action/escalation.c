@@ -170,6 +170,16 @@ static void count_failure(struct davy_step *s, struct davy_alarm *a, const struc
 	davy_breaker_failure(s, p, &a->note);
 }
 
+/* False for an alarm that only stands because it has returned: its precursor is absent. */
+static bool escalation_is_seen(const struct davy_step *s, const struct davy_alarm *a)
+{
+	const struct davy_hazard_row *row = s->hazards[a->note.hazard];
+
+	return !a->returned ||
+	       s->now_ns - a->last_ns < davy_config_ns(&s->core->config, DAVY_CFG_CLEAR_MS) ||
+	       (row->stands && row->stands(s, &a->note));
+}
+
 static void consider(struct davy_step *s, struct davy_alarm *a)
 {
 	const struct davy_escalation *row = escalation_of(s, &a->note);
@@ -210,7 +220,7 @@ void davy_escalation_tick(struct davy_step *s)
 		struct davy_alarm *a = &s->core->alarms[i];
 		struct davy_workload *w;
 
-		if (!a->used)
+		if (!a->used || !escalation_is_seen(s, a))
 			continue;
 		w = davy_world_workload(&s->core->world, a->note.workload);
 		if (w && a->note.level > 1 && w->id != a->target)
@@ -269,7 +279,9 @@ const struct davy_plan *davy_escalation_throttles(const struct davy_step *s,
 	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		const struct davy_alarm *a = &core->alarms[i];
 		const struct davy_escalation *row =
-			a->used && a->target == w->id ? escalation_of(s, &a->note) : NULL;
+			a->used && a->target == w->id && escalation_is_seen(s, a)
+				? escalation_of(s, &a->note)
+				: NULL;
 
 		if (row && (row->action[0] == DAVY_ACTION_THROTTLE ||
 			    row->action[1] == DAVY_ACTION_THROTTLE))

@@ -4,9 +4,15 @@
 #include <assert.h>
 #include <string.h>
 
+/*
+ * An alarm that returns within this time of its end is the same state, which comes and goes: it
+ * then stands until its precursor was absent for that time. Not longer than a prediction is valid.
+ */
+#define RETURNS_NS (300 * DAVY_NS_PER_S)
+
 static bool alarm_same_subject(const struct davy_alarm *a, const struct davy_plan *note)
 {
-	return a->used && a->note.hazard == note->hazard && a->note.pid == note->pid &&
+	return a->note.hazard == note->hazard && a->note.pid == note->pid &&
 	       davy_same_name(a->note.device, note->device) &&
 	       davy_same_name(a->note.ring, note->ring);
 }
@@ -14,30 +20,52 @@ static bool alarm_same_subject(const struct davy_alarm *a, const struct davy_pla
 static struct davy_alarm *alarm_find(struct davy_core *core, const struct davy_plan *note)
 {
 	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++)
-		if (alarm_same_subject(&core->alarms[i], note))
+		if (core->alarms[i].used && alarm_same_subject(&core->alarms[i], note))
 			return &core->alarms[i];
 	return NULL;
 }
 
-static struct davy_alarm *alarm_take_slot(struct davy_step *s)
+/* Order of replacement: never used, the one that ended first, the one not seen for longest. */
+static bool alarm_is_worth_less(const struct davy_alarm *a, const struct davy_alarm *than)
+{
+	if (a->used != than->used)
+		return !a->used;
+	return a->used ? a->last_ns < than->last_ns : a->ended_ns < than->ended_ns;
+}
+
+/* The slot in which the same alarm ended, otherwise the one that is worth least. */
+static struct davy_alarm *alarm_take_slot(struct davy_step *s, const struct davy_plan *note)
 {
 	struct davy_core *core = s->core;
-	struct davy_alarm *oldest = &core->alarms[0];
+	struct davy_alarm *least = &core->alarms[0];
 
 	for (size_t i = 0; i < DAVY_CORE_ALARMS; i++) {
-		if (!core->alarms[i].used)
-			return &core->alarms[i];
-		if (core->alarms[i].last_ns < oldest->last_ns)
-			oldest = &core->alarms[i];
+		struct davy_alarm *a = &core->alarms[i];
+
+		if (!a->used && a->ended_ns && alarm_same_subject(a, note))
+			return a;
+		if (alarm_is_worth_less(a, least))
+			least = a;
 	}
-	core->dropped_count++;
-	davy_foresight_ended(s, oldest);
-	return oldest;
+	if (least->used) {
+		core->dropped_count++;
+		davy_foresight_ended(s, least);
+	}
+	return least;
+}
+
+/* "was": the slot as it was taken. */
+static bool alarm_returns(const struct davy_step *s, const struct davy_alarm *was,
+			  const struct davy_plan *note)
+{
+	return !was->used && was->ended_ns && s->now_ns - was->ended_ns <= RETURNS_NS &&
+	       alarm_same_subject(was, note);
 }
 
 bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 {
 	struct davy_alarm *a = alarm_find(s->core, note);
+	bool returned = a && a->returned;
 
 	assert(note->level >= 1 && note->level <= 3);
 	if (a && a->note.level >= note->level) {
@@ -46,13 +74,16 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 			a->strong_ns = s->now_ns;
 		return false;
 	}
-	if (!a)
-		a = alarm_take_slot(s);
+	if (!a) {
+		a = alarm_take_slot(s, note);
+		returned = alarm_returns(s, a, note);
+	}
 	davy_plan_usage(&s->core->world, note, s->hazards[note->hazard]->shortage, s->now_ns);
 	davy_emit(s, note);
 	s->core->alarm_count += !a->used;
 	memset(a, 0, sizeof(*a));
 	a->used = true;
+	a->returned = returned;
 	a->last_ns = a->strong_ns = s->now_ns;
 	a->note = *note;
 	davy_foresight_raised(s, note);
@@ -60,7 +91,8 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 	return true;
 }
 
-static void alarm_end(struct davy_step *s, struct davy_alarm *a)
+/* "over": the subject has recovered or is gone, so that the same alarm would be another state. */
+static void alarm_end(struct davy_step *s, struct davy_alarm *a, bool over)
 {
 	struct davy_plan plan = a->note;
 
@@ -69,6 +101,7 @@ static void alarm_end(struct davy_step *s, struct davy_alarm *a)
 	davy_emit(s, &plan);
 	davy_foresight_ended(s, a);
 	a->used = false;
+	a->ended_ns = over ? 0 : s->now_ns;
 	s->core->alarm_count--;
 }
 
@@ -103,7 +136,7 @@ void davy_alarm_clear(struct davy_step *s, enum davy_hazard hazard, uint32_t pid
 	struct davy_alarm *a = alarm_find_subject(s, hazard, pid, device, ring);
 
 	if (a)
-		alarm_end(s, a);
+		alarm_end(s, a, true);
 }
 
 uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
@@ -121,6 +154,12 @@ static bool alarm_stands(const struct davy_step *s, const struct davy_alarm *a)
 	return row->stands && row->stands(s, &a->note);
 }
 
+/* Time without its precursor after which an alarm ends. */
+static uint64_t alarm_rest(const struct davy_alarm *a, uint64_t clear_ns)
+{
+	return a->returned && a->note.level > 1 && clear_ns < RETURNS_NS ? RETURNS_NS : clear_ns;
+}
+
 void davy_alarms_tick(struct davy_step *s)
 {
 	uint64_t clear_ns = davy_config_ns(&s->core->config, DAVY_CFG_CLEAR_MS);
@@ -130,7 +169,8 @@ void davy_alarms_tick(struct davy_step *s)
 	for (size_t i = 0; i < DAVY_CORE_ALARMS && s->count < s->max; i++) {
 		struct davy_alarm *a = &s->core->alarms[i];
 
-		if (a->used && s->now_ns - a->last_ns >= clear_ns && !alarm_stands(s, a))
-			alarm_end(s, a);
+		if (a->used && s->now_ns - a->last_ns >= alarm_rest(a, clear_ns) &&
+		    !alarm_stands(s, a))
+			alarm_end(s, a, false);
 	}
 }
