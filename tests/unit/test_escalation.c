@@ -411,7 +411,7 @@ static void no_memory(uint32_t pid)
 	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
 	ev.alloc_failed.stage = DAVY_ALLOC_IOCTL;
 	ev.alloc_failed.error = -12;
-	ev.alloc_failed.fresh = 1;
+	ev.alloc_failed.fresh = 6;
 	tell(&ev);
 }
 

@@ -276,9 +276,38 @@ static void a_verdict_rises_with_its_stage(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
 	refused(DAVY_ALLOC_POPULATE, 1);
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 2);
-	refused(DAVY_ALLOC_IOCTL, 1);
-	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 3);
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->result, -12);
+}
+
+/* It frees its cache and tries again: each time with success, so that the next is minutes later. */
+static void one_failed_ioctl_of_pytorchs_allocator_is_a_note(void **state)
+{
+	(void)state;
+	begin_recording("alloc_failure-benign-pytorch");
+	for (int i = 0; i < 10; i++) {
+		refused(DAVY_ALLOC_IOCTL, 1);
+		pass(90 * S);
+	}
+	for (size_t i = 0; i < kept_count; i++)
+		assert_int_equal(kept[i].level, 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE), 10);
+	assert_replays();
+}
+
+static void failed_ioctls_rise_with_their_number(void **state)
+{
+	(void)state;
+	begin_recording("alloc_failure-ioctls");
+	refused(DAVY_ALLOC_IOCTL, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
+	pass(5 * S);
+	refused(DAVY_ALLOC_IOCTL, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 2);
+	pass(5 * S);
+	refused(DAVY_ALLOC_IOCTL, 4);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->observed, 6);
+	assert_replays();
 }
 
 static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
@@ -508,6 +537,8 @@ int main(void)
 		cmocka_unit_test(a_repeatedly_full_heap_is_reported),
 		cmocka_unit_test(the_same_refusals_spread_out_are_a_model_load),
 		cmocka_unit_test(a_verdict_rises_with_its_stage),
+		cmocka_unit_test(one_failed_ioctl_of_pytorchs_allocator_is_a_note),
+		cmocka_unit_test(failed_ioctls_rise_with_their_number),
 		cmocka_unit_test(a_reset_is_attributed_to_the_job_that_timed_out),
 		cmocka_unit_test(two_that_evict_each_other_are_one_thrash),
 		cmocka_unit_test(a_storm_of_two_becomes_one_thrash),

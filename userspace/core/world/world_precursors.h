@@ -35,6 +35,7 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_REBIND = 17,
 	DAVY_TALLY_SWAPPED = 18, /* counts bytes */
 	DAVY_TALLY_SHRUNK = 19,	 /* counts bytes */
+	DAVY_TALLY_ALLOC_IOCTL = 20,
 };
 
 struct davy_tally { /* count in a window that begins with the first occurrence */
