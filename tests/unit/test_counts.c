@@ -40,7 +40,7 @@ static void write_text(const char *text, size_t size)
 	fclose(file);
 }
 
-/* A job of 2 s that is seen at half of it, and times out: job_stall foresaw it by 1 s. */
+/* A job that is seen at three quarters of its timeout, and times out 1 s later. */
 static void one_foreseen_failure(void)
 {
 	struct davy_event ev;
@@ -50,8 +50,8 @@ static void one_foreseen_failure(void)
 	ev = event(DAVY_EV_RING, 60);
 	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
 	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
-	ev.ring.age_ns = S;
-	ev.ring.timeout_ns = 2 * S;
+	ev.ring.age_ns = 3 * S;
+	ev.ring.timeout_ns = 4 * S;
 	ev.ring.fence_seqno = 1;
 	tell(&ev);
 	now += S;

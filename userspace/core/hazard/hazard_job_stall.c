@@ -2,8 +2,10 @@
 /*
  * Signal: age of the oldest running job on a ring compared to the timeout of that ring
  *   (drm_gpu_scheduler.timeout, read from the scheduler).
- * Threshold: 25, 50, 75 % are levels 1 to 3. The time to act is the rest of the timeout.
- * False alarms: a timeout of 0 (never fires) is ignored. The alarm outlives its job by the clear
+ * Threshold: 25, 50, 75 % are levels 1 to 3. Level 2 needs another such job of the ring within a
+ *   minute. The time to act is the rest of the timeout.
+ * False alarms: a timeout of 0 (never fires) is ignored. One job that uses half of the timeout and
+ *   ends in time is no precursor: level 1 up to 75 %. The alarm outlives its job by the clear
  *   time: equally long jobs are one alarm, not one each.
  * Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
  */
@@ -12,6 +14,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#define AGAIN_NS       (60 * DAVY_NS_PER_S)
 #define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; a longer timeout never fires */
 
 static uint64_t job_stall_threshold(const struct davy_step *s, uint32_t level)
@@ -31,8 +34,23 @@ static uint32_t job_stall_level_of(const struct davy_step *s, uint64_t permille)
 	return level;
 }
 
+/* Half of the timeout counts only if a recent job of the ring has used as much. */
+static uint32_t job_stall_judge(const struct davy_step *s, struct davy_ring_state *r,
+				uint64_t permille)
+{
+	uint32_t level = job_stall_level_of(s, permille);
+
+	r->slow |= level >= 2;
+	if (level == 2 && !(r->slow_ns && s->now_ns - r->slow_ns <= AGAIN_NS))
+		level = 1;
+	return level;
+}
+
 static void job_stall_begin_job(struct davy_step *s, struct davy_ring_state *r)
 {
+	if (r->slow)
+		r->slow_ns = s->now_ns;
+	r->slow = false;
 	r->level = 0;
 	r->first_precursor_ns = 0;
 	r->pid = s->ev->pid;
@@ -78,7 +96,7 @@ static void job_stall_look(struct davy_step *s)
 	if (age_ns > in->timeout_ns)
 		age_ns = in->timeout_ns; /* after the timeout, the driver reports it */
 	permille = age_ns * 1000 / in->timeout_ns;
-	level = job_stall_level_of(s, permille);
+	level = job_stall_judge(s, r, permille);
 	if (level > r->level)
 		job_stall_raise(s, r, level, permille);
 	else if (r->level)

@@ -178,6 +178,8 @@ struct davy_ring_state {
 	uint64_t age_context;
 	uint64_t age_seqno;
 	uint64_t ended_ns; /* final age of a job that ended since, 0: none */
+	uint64_t slow_ns;  /* end of the last job that used half of the timeout; 0: none */
+	bool slow;	   /* the running job has used half of it */
 	uint32_t age_pid;
 	uint32_t ended_pid;
 	uint32_t timeout_reported;
