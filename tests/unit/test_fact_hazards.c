@@ -151,6 +151,25 @@ static void some_rebinds_are_none(void **state)
 	assert_replays();
 }
 
+/* The same number each 4 s, and no end of it. */
+static void rebinds_that_last_are_a_restore_hog(void **state)
+{
+	(void)state;
+	begin("restore_hog-rebind-lasting");
+	for (int i = 0; i < 12; i++) {
+		fact(DAVY_FACT_XE_REBIND_RETRY, 16, 0);
+		pass(4 * S);
+	}
+	assert_int_equal(level_of(DAVY_HZ_RESTORE_HOG), 0);
+	for (int i = 0; i < 6; i++) {
+		fact(DAVY_FACT_XE_REBIND_RETRY, 16, 0);
+		pass(4 * S);
+	}
+	assert_int_equal(level_of(DAVY_HZ_RESTORE_HOG), 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESTORE_HOG)->threshold, 32);
+	assert_replays();
+}
+
 static void gpu_memory_that_is_swapped_out_is_host_pressure(void **state)
 {
 	(void)state;
@@ -192,6 +211,7 @@ int main(void)
 		cmocka_unit_test(one_burst_of_them_is_none),
 		cmocka_unit_test(memory_that_xe_rebinds_again_and_again_is_a_restore_hog),
 		cmocka_unit_test(some_rebinds_are_none),
+		cmocka_unit_test(rebinds_that_last_are_a_restore_hog),
 		cmocka_unit_test(gpu_memory_that_is_swapped_out_is_host_pressure),
 		cmocka_unit_test(a_hibernation_and_the_shrinker_are_only_told),
 	};

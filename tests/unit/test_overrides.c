@@ -271,7 +271,7 @@ static void queues_jobs_and_resets_use_their_overrides(void **state)
 		{ "restore_hog.retries", 1, a_restore_is_retried, DAVY_HZ_RESTORE_HOG, 0, 2 },
 		{ "reset.again", 7200000, two_resets_an_hour_apart, DAVY_HZ_RESET, 2, 3 },
 		{ "alloc_failure.lines", 2, two_weak_lines, DAVY_HZ_ALLOC_FAILURE, 0, 1 },
-		{ "fault_storm.retries", 50, served_faults, DAVY_HZ_FAULT_STORM, 0, 2 },
+		{ "fault_storm.retries", 50, served_faults, DAVY_HZ_FAULT_STORM, 0, 1 },
 		{ "job_headroom.level1", 200, a_job_of_a_fifth, DAVY_HZ_JOB_HEADROOM, 0, 1 },
 	};
 	static const char *const names[DAVY_SCOPE_COUNT] = {

@@ -4,8 +4,9 @@
  *   reported by KFD (SMI, kfd_signal_vm_fault_event) and xe, or in the kernel log.
  * Threshold: the first no-retry fault is level 1 (its work is lost: stop new work), "count" faults
  *   within "window" level 3. A single retry fault is no precursor (XNACK, SVM). Served page faults
- *   are level 2 from "retries" within "window" on. Each sensor is counted separately. A sensor with
- *   less detail is ignored for two seconds after one with more.
+ *   are level 1 from "retries" within "window" on, and level 2 if that lasts for 10 s. Each sensor
+ *   is counted separately. A sensor with less detail is ignored for two seconds after one with
+ *   more.
  * False alarms: pasid 0 with vmid 0 is the driver's own traffic after a reset begins; served faults
  *   when a model's pages are touched for the first time.
  * Test: tests/unit/test_gpu_hazards.c, test_fault_signs.c, tests/vm fire.
@@ -146,7 +147,20 @@ static struct finding fault_storm_counted(struct davy_step *s, enum davy_tally_k
 	return f;
 }
 
-/* Served page faults: their rate is the cost. */
+/* True if each window since 10 s or longer had as many served faults. */
+static bool fault_storm_served_lasts(struct davy_step *s, const struct finding *f)
+{
+	uint64_t window_ns = fault_storm_window_ns(s, f->device, f->pid);
+	struct davy_tally *t = davy_world_tally(&s->core->world, DAVY_TALLY_RETRY_LASTS, f->device,
+						f->pid, s->now_ns, 2 * window_ns);
+
+	if (!t->first)
+		t->first = s->now_ns ? s->now_ns : 1;
+	t->window_ns = s->now_ns; /* a longer time without them ends the storm */
+	return s->now_ns - t->first >= LASTING_NS;
+}
+
+/* Served page faults: their rate is the cost. The first touch of a model's pages ends soon. */
 static void fault_storm_served(struct davy_step *s, enum davy_tally_kind kind, const char *device,
 			       uint64_t fresh, enum davy_reporter reporter)
 {
@@ -161,7 +175,7 @@ static void fault_storm_served(struct davy_step *s, enum davy_tally_kind kind, c
 	f = fault_storm_counted(s, kind, device, s->ev->pid, fresh);
 	if (f.count < limit)
 		return;
-	f.level = 2;
+	f.level = fault_storm_served_lasts(s, &f) ? 2 : 1;
 	f.threshold = limit;
 	f.form = DAVY_FORM_RETRIED;
 	fault_storm_raise(s, &f);

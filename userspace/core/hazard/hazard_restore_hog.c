@@ -7,7 +7,7 @@
  *   (one came 1.3 h before other symptoms), a second within "window" level 2, a count that doubled
  *   and is at least "count" level 3: a page fault followed 40 s later. The other two lines are
  *   level 2 (60 to 81 s before), three of them level 3. "rebinds" retries of xe's rebind worker
- *   within 10 s are level 2.
+ *   within 10 s are level 2; half as many are if they come in every 10 s of a minute.
  * False alarms: a restore that fails once and succeeds 100 ms later; hogging workers of other
  *   drivers; some rebinds while memory of a process is invalidated (fork, unmap).
  * Test: tests/unit/test_kfd_hazards.c, test_fact_hazards.c.
@@ -18,6 +18,7 @@
 
 #define IN_A_ROW_NS   (60 * DAVY_NS_PER_S) /* ends the series if the success event is lost */
 #define REBIND_NS     (10 * DAVY_NS_PER_S)
+#define LASTING_NS    (60 * DAVY_NS_PER_S)
 #define LINES_STRONG  3
 #define HOG_LINE_BASE 3 /* workqueue.c prints when the count minus this doubled: 4, 5, 7, 11 */
 
@@ -85,6 +86,21 @@ static void restore_hog_look_at_kfd(struct davy_step *s)
 	restore_hog_retried(s, in->device, ++t->count);
 }
 
+/* True if half of the limit was reached again and again, without a pause, for a minute. */
+static bool restore_hog_rebinds_last(struct davy_step *s, const struct finding *f)
+{
+	struct davy_tally *t;
+
+	if (f->count < f->threshold / 2)
+		return false;
+	t = davy_world_tally(&s->core->world, DAVY_TALLY_REBIND_LASTS, f->device, f->pid, s->now_ns,
+			     2 * REBIND_NS);
+	if (!t->first)
+		t->first = s->now_ns ? s->now_ns : 1;
+	t->window_ns = s->now_ns; /* a longer time without them ends the storm */
+	return s->now_ns - t->first >= LASTING_NS;
+}
+
 static void restore_hog_rebound(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
@@ -98,6 +114,8 @@ static void restore_hog_rebound(struct davy_step *s)
 	f.level = 2;
 	f.count = t->count;
 	f.threshold = restore_hog_limit(s, DAVY_CFG_RESTORE_REBINDS, &f);
+	if (restore_hog_rebinds_last(s, &f))
+		f.threshold /= 2;
 	if (f.count >= f.threshold)
 		restore_hog_raise(s, &f);
 }

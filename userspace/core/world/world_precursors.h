@@ -36,6 +36,8 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_SWAPPED = 18, /* counts bytes */
 	DAVY_TALLY_SHRUNK = 19,	 /* counts bytes */
 	DAVY_TALLY_ALLOC_IOCTL = 20,
+	DAVY_TALLY_RETRY_LASTS = 21,  /* served faults, "first" is the start of the storm */
+	DAVY_TALLY_REBIND_LASTS = 22, /* xe's rebinds, the same */
 };
 
 struct davy_tally { /* count in a window that begins with the first occurrence */
