@@ -203,6 +203,149 @@ static void a_load_that_is_known_to_fit_is_nothing(void **state)
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 1);
 }
 
+/* The desktop beside it moves some MB. */
+static uint64_t growing_with_noise(uint64_t ms)
+{
+	return growing(ms) + noisy(ms) - base;
+}
+
+/* PyTorch's or vLLM's file at the rate of a page cache, up to 97 % of VRAM. */
+static void fast_load(usage how, uint64_t by, uint64_t percent, uint64_t model_bytes)
+{
+	struct davy_event ev;
+
+	begin_engine(PID);
+	ev = event(DAVY_EV_PROCESS, PID);
+	ev.process.start_ticks = 1;
+	ev.process.engine = DAVY_ENGINE_VLLM;
+	ev.process.model_bytes = model_bytes;
+	tell(&ev);
+	base = 600 * MB;
+	rate = by;
+	target = VRAM / 100 * percent;
+	live(20 * S);
+	vram_of = how;
+	live((target - base) * S / by + 30 * S);
+}
+
+static void a_fast_load_up_to_the_brim_is_a_note_at_most(void **state)
+{
+	static const usage shapes[] = { growing, growing_with_noise };
+
+	(void)state;
+	for (uint64_t by = 2 * GB; by <= 4 * GB; by += 500 * MB)
+		for (uint64_t percent = 93; percent <= 97; percent++)
+			for (size_t i = 0; i < 2; i++) {
+				fast_load(shapes[i], by, percent, 0);
+				assert_true(highest(DAVY_HZ_EXHAUSTION) <= 1);
+				fast_load(shapes[i], by, percent, VRAM / 100 * (percent - 5));
+				assert_true(highest(DAVY_HZ_EXHAUSTION) <= 1);
+			}
+}
+
+static void a_fast_load_of_a_known_model_is_recorded(void **state)
+{
+	(void)state;
+	record_as = "exhaustion-benign-fast-load";
+	fast_load(growing_with_noise, 3 * GB, 96, VRAM / 100 * 90);
+	assert_true(highest(DAVY_HZ_EXHAUSTION) <=
+		    1); /* as soon as it has loaded: little is left */
+	assert_replays();
+}
+
+/* An agent that starts an hour after the engine, which leaks as fast as a slow disk loads. */
+static void a_leak_that_is_older_than_the_agent_is_no_load(void **state)
+{
+	(void)state;
+	record_as = "exhaustion-late-agent";
+	begin_card(VRAM, 32 * GB);
+	now = 3700 * S;
+	holder = PID;
+	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
+	base = 18 * GB;
+	rate = 100 * MB;
+	target = VRAM;
+	vram_of = growing;
+	live(61 * S);
+	assert_true(lead_s(2, 60) >= 18);
+	assert_true(lead_s(3, 60) >= 4);
+	assert_replays();
+}
+
+/* Each image needs more than the one before, for two seconds; then the memory is given back. */
+static uint64_t growing_peaks(uint64_t ms)
+{
+	uint64_t turn = ms / 20000, at = ms % 20000;
+	uint64_t peak = 2 * GB + rate * turn;
+
+	if (at > 3000)
+		return base;
+	return smaller(base + (at < 1000 ? peak / 1000 * at : peak), VRAM);
+}
+
+static void growing_peaks_are_foreseen(void **state)
+{
+	(void)state;
+	record_as = "exhaustion-peaks";
+	begin_engine(PID);
+	base = 20400 * MB;
+	live(30 * S);
+	rate = 100 * MB;
+	vram_of = growing_peaks;
+	live(339 * S); /* the peak at 341 s finds no room: 20.4 + 2 + 17 * 0.1 > 24 */
+	assert_in_range(reached(DAVY_HZ_EXHAUSTION, 1), 240 * S, 285 * S);
+	assert_in_range(reached(DAVY_HZ_EXHAUSTION, 2), 300 * S, 335 * S);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->unit, DAVY_UNIT_COUNT);
+	assert_replays();
+}
+
+static uint64_t uneven_peaks(uint64_t ms)
+{
+	uint32_t turn = (uint32_t)(ms / 20000) * 2654435761u;
+	uint64_t at = ms % 20000, peak = 2 * GB + (turn >> 16) % 25 * 100 * MB;
+
+	return base + (at < 1000 ? peak / 1000 * at : at < 3000 ? peak : 0);
+}
+
+static void uneven_peaks_near_the_brim_are_no_row(void **state)
+{
+	(void)state;
+	begin_engine(PID);
+	base = VRAM - 4800 * MB;
+	live(30 * S);
+	vram_of = uneven_peaks;
+	live(7200 * S);
+	for (size_t i = 0; i < kept_count; i++)
+		assert_int_not_equal(kept[i].unit, DAVY_UNIT_COUNT);
+}
+
+/* A card that is full, and on which windows open and close. */
+static uint64_t windows(uint64_t ms)
+{
+	uint32_t turn = (uint32_t)(ms / 128000) * 2654435761u;
+	uint64_t open = (100 + (turn >> 16) % 500) * MB, at = ms % 128000;
+
+	return base + (at < 6000 ? open / 6000 * at : at < 60000 ? open : 0);
+}
+
+/* Its signs return 28 times in an hour, at most some minutes apart. */
+static void a_full_card_with_small_movements_is_a_few_alarms(void **state)
+{
+	size_t alarms = 0;
+
+	(void)state;
+	record_as = "exhaustion-full-card";
+	begin_engine(PID);
+	base = VRAM - 700 * MB;
+	live(30 * S);
+	vram_of = windows;
+	live(3600 * S);
+	for (size_t i = 0; i < kept_count; i++)
+		alarms += kept[i].kind == DAVY_PLAN_CLEAR && kept[i].level > 1;
+	assert_true(alarms <= 4); /* 16, if each sign were one */
+	assert_replays();
+}
+
 static void loads_in_turn_are_a_note_at_most(void **state)
 {
 	(void)state;
@@ -530,6 +673,12 @@ int main(void)
 		cmocka_unit_test(a_load_that_fits_is_recorded),
 		cmocka_unit_test(a_load_that_does_not_fit_is_reported_at_its_end),
 		cmocka_unit_test(a_load_that_is_known_to_fit_is_nothing),
+		cmocka_unit_test(a_fast_load_up_to_the_brim_is_a_note_at_most),
+		cmocka_unit_test(a_fast_load_of_a_known_model_is_recorded),
+		cmocka_unit_test(a_leak_that_is_older_than_the_agent_is_no_load),
+		cmocka_unit_test(growing_peaks_are_foreseen),
+		cmocka_unit_test(uneven_peaks_near_the_brim_are_no_row),
+		cmocka_unit_test(a_full_card_with_small_movements_is_a_few_alarms),
 		cmocka_unit_test(loads_in_turn_are_a_note_at_most),
 		cmocka_unit_test(requests_that_give_back_are_a_note_at_most),
 		cmocka_unit_test(a_leak_beneath_requests_is_foreseen),

@@ -3,11 +3,14 @@
  * Signal: how fast a heap of a device (VRAM, GTT; host memory for an integrated GPU) or a cgroup's
  *   limit on device memory (dmem) fills. The value is the time until it is full at that rate.
  * Threshold: 60, 20, 5 s left are levels 1 to 3, for growth that has lasted "trend". A level stays
- *   until 1.5 times its limit is left. A load that leaves less than "headroom" is level 1, once.
+ *   until 1.5 times its limit is left. A load that leaves less than "headroom" is level 1, once. A
+ *   saw tooth whose peaks rise six times in a row: level 1 if the third next peak finds no room,
+ *   level 2 if the next one does not.
  * False alarms: a model load is fast and stops at an unknown size. Growth above "load_rate" is a
  *   load if the process has never stopped growing or is unknown; growth above "fast_rate" is always
- *   a load. A load is level 1, or no alarm if its model is known to fit. It gets its real level
- *   only if the heap is nearly full (less than a second left) and stays so. It stays at level 1
+ *   a load. A process that had its model long before the agent first saw it does not load. A load
+ *   is level 1, or no alarm while its model is known to fit. It gets its real level only if the
+ *   heap is nearly full (less than a second left), stays so and still fills. It stays at level 1
  *   while the largest other model is idle, because the driver can evict that (NVIDIA's does not).
  *   Growth below a recent peak is treated like a load. A full heap without growth, and VRAM of a
  *   device that shares host memory, raise no alarm.
@@ -23,7 +26,10 @@
 #define GREW_NS	     (5 * DAVY_NS_PER_S)    /* clients are sampled every second */
 #define RISE_BLOCK   (16ULL << 20)
 #define RISE_ENDS_NS (10 * DAVY_NS_PER_S)
-#define LOAD_BYTES   (1ULL << 30) /* a rise of this size is a load */
+#define LOAD_BYTES   (1ULL << 30)	   /* a rise of this size is a load */
+#define LOAD_NS	     (300 * DAVY_NS_PER_S) /* tens of GB are read in a minute or two */
+#define USER_HZ	     100
+#define PEAKS_AHEAD  3
 
 struct heap_view {
 	const char *device;
@@ -74,27 +80,56 @@ static uint32_t exhaustion_level_of(const struct davy_step *s, const struct heap
 	return level;
 }
 
-static bool exhaustion_is_load(struct davy_step *s, const struct heap_view *v,
-			       const struct davy_memory_client *c, const struct davy_outlook *o)
+/*
+ * True if the agent first saw the process long after its start, with its model: its load was over
+ * then, although the agent never saw it stop growing.
+ */
+static bool exhaustion_had_model(const struct davy_step *s, const struct heap_view *v,
+				 const struct davy_memory_client *c)
 {
-	if (o->seen_before ||
-	    o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_FAST_RATE, v->device, v->p))
-		return true;
-	return o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_LOAD_RATE, v->device, v->p) &&
-	       (!c || !davy_memory_settled(c, s->now_ns));
+	const struct davy_process *p = davy_world_process(&s->core->world, c->pid);
+	uint64_t started_ns = p ? p->start_ticks * (DAVY_NS_PER_S / USER_HZ) : 0;
+
+	return p && c->first_ns > started_ns && c->first_ns - started_ns > LOAD_NS &&
+	       c->first_bytes >= (p->model_bytes ? p->model_bytes : v->total / 4);
 }
 
-/* True if the model file is known and its missing part plus one eighth for the cache fits. */
+static bool exhaustion_fills_as_load(struct davy_step *s, const struct heap_view *v,
+				     const struct davy_memory_client *c,
+				     const struct davy_outlook *o)
+{
+	if (o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_FAST_RATE, v->device, v->p))
+		return true;
+	return o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_LOAD_RATE, v->device, v->p) &&
+	       (!c || !(davy_memory_settled(c, s->now_ns) || exhaustion_had_model(s, v, c)));
+}
+
+/* The rate of a load that has ended decreases through all slower ones. */
+static bool exhaustion_is_load(struct davy_step *s, struct davy_heap_state *h,
+			       const struct heap_view *v, const struct davy_memory_client *c,
+			       const struct davy_outlook *o)
+{
+	if (exhaustion_fills_as_load(s, v, c, o))
+		h->load_ns = s->now_ns;
+	return o->seen_before || (h->load_ns && s->now_ns - h->load_ns <= RISE_ENDS_NS);
+}
+
+/*
+ * True if the model file is known and its missing part plus one eighth for the cache fits. Clients
+ * are sampled less often than the heap: the growth since then is theirs.
+ */
 static bool exhaustion_load_fits(struct davy_step *s, const struct davy_memory_client *c,
-				 uint64_t left)
+				 uint64_t left, uint64_t rate)
 {
 	const struct davy_process *p = c ? davy_world_process(&s->core->world, c->pid) : NULL;
-	uint64_t whole;
+	uint64_t whole, age_ns, bytes;
 
 	if (!p || !p->model_bytes || davy_memory_settled(c, s->now_ns))
 		return false;
 	whole = p->model_bytes + p->model_bytes / 8;
-	return whole > c->bytes && whole - c->bytes <= left;
+	age_ns = exhaustion_min(s->now_ns - c->used_ns, GREW_NS);
+	bytes = c->bytes + rate / 1000 * (age_ns / DAVY_NS_PER_MS);
+	return whole > bytes && whole - bytes <= left;
 }
 
 /*
@@ -113,16 +148,18 @@ static bool exhaustion_can_evict_idle(struct davy_step *s, const struct heap_vie
 	return other && other->bytes > v->total / 16 && davy_is_idle(s, other->pid);
 }
 
+/* A load that has ended lowers the rate only gradually: its newest sample must grow, too. */
 static uint32_t exhaustion_load_level(struct davy_step *s, struct davy_heap_state *h,
-				      uint64_t left_ms, uint32_t level, bool fits)
+				      uint64_t left_ms, uint32_t level,
+				      const struct davy_outlook *o)
 {
 	if (left_ms >= LOAD_LEFT_MS) {
 		h->short_ns = 0;
-		return fits ? 0 : 1;
+		return 1;
 	}
 	if (!h->short_ns)
 		h->short_ns = s->now_ns;
-	return s->now_ns - h->short_ns >= STAYS_NS ? level : 1;
+	return s->now_ns - h->short_ns >= STAYS_NS && o->step >= o->rate / 2 ? level : 1;
 }
 
 static struct davy_plan exhaustion_note(struct davy_step *s, const struct heap_view *v,
@@ -147,11 +184,18 @@ static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uin
 	uint64_t left_ms =
 		davy_forecast_left_ms(v->total - exhaustion_min(v->used, v->total), o->rate);
 
-	note.unit = DAVY_UNIT_NS;
-	note.observed = left_ms * DAVY_NS_PER_MS;
-	note.threshold = exhaustion_limit_of(s, v, level) * DAVY_NS_PER_MS;
+	if (o->of_peaks) {
+		note.unit = DAVY_UNIT_COUNT;
+		note.observed = o->peaks_left;
+		note.threshold = level == 2 ? 1 : PEAKS_AHEAD;
+		note.until_ns = s->now_ns + (o->peaks_left + 1) * o->period_ns;
+	} else {
+		note.unit = DAVY_UNIT_NS;
+		note.observed = left_ms * DAVY_NS_PER_MS;
+		note.threshold = exhaustion_limit_of(s, v, level) * DAVY_NS_PER_MS;
+		note.until_ns = s->now_ns + note.observed;
+	}
 	note.rate = o->rate;
-	note.until_ns = s->now_ns + note.observed;
 	davy_plan_evidence(&note, o->since_ns, s->ev->kind, 1);
 	davy_alarm_raise(s, &note);
 }
@@ -197,34 +241,49 @@ static const struct davy_process *exhaustion_scope(const struct davy_step *s,
 	return davy_scoped_process(s, c ? c->pid : v->pid);
 }
 
+/* Requests whose peaks rise (an image encoder, a leak between them). 0: there is room. */
+static uint32_t exhaustion_of_peaks(const struct davy_outlook *peaks)
+{
+	if (!peaks->rate || peaks->peaks_left >= PEAKS_AHEAD)
+		return 0;
+	return peaks->peaks_left ? 1 : 2;
+}
+
 static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, struct heap_view *v)
 {
 	uint64_t left = v->total - exhaustion_min(v->used, v->total), left_ms;
 	const struct davy_memory_client *c;
-	uint32_t raised, level;
-	struct davy_outlook o;
+	struct davy_outlook o, peaks;
+	uint32_t raised, level, peak_level;
 
 	if (!v->total)
 		return;
 	davy_forecast_add(&h->forecast, s->now_ns, v->used);
 	v->p = exhaustion_scope(s, v);
+	peaks = davy_forecast_peaks(&h->forecast, v->total);
+	peak_level = exhaustion_of_peaks(&peaks);
 	o = davy_forecast_look(&h->forecast, v->total,
 			       davy_threshold_ns(s, DAVY_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
 	left_ms = davy_forecast_left_ms(left, o.rate);
-	raised = o.rate ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device,
-					   heaps[v->heap].name)
-			: 0;
+	raised = o.rate || peak_level ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device,
+							 heaps[v->heap].name)
+				      : 0;
 	level = o.rate ? exhaustion_level_of(s, v, left_ms, raised) : 0;
-	if (!level) {
+	if (!level && !peak_level) {
 		h->good_until_ns = h->short_ns = 0;
 		return;
 	}
 	c = exhaustion_filler(s, v);
-	if (exhaustion_is_load(s, v, c, &o)) {
-		level = exhaustion_load_level(s, h, left_ms, level,
-					      exhaustion_load_fits(s, c, left));
+	if (level && exhaustion_is_load(s, h, v, c, &o)) {
+		level = exhaustion_load_level(s, h, left_ms, level, &o);
+		if (exhaustion_load_fits(s, c, left, o.rate))
+			level = 0;
 		if (level > 1 && exhaustion_can_evict_idle(s, v, c))
 			level = 1;
+	}
+	if (level < peak_level) {
+		level = peak_level;
+		o = peaks;
 	}
 	exhaustion_report(s, h, v, c ? c->pid : v->pid, level, raised, &o);
 }
@@ -362,7 +421,12 @@ static void exhaustion_reason(const struct davy_plan *p, struct davy_clause *c)
 	bool slow = p->rate < 10 << 20;
 	const char *heap = heaps[p->heap].text;
 
-	if (p->unit == DAVY_UNIT_BYTES)
+	if (p->unit == DAVY_UNIT_COUNT)
+		c->say(c,
+		       "each peak of its use of %s is higher than the last: %" PRIu64
+		       " more will find room (threshold %" PRIu64 ")",
+		       heap, p->observed, p->threshold);
+	else if (p->unit == DAVY_UNIT_BYTES)
 		c->say(c,
 		       "has loaded, and %" PRIu64 " MiB of %s are left (threshold %" PRIu64 " MiB)",
 		       p->observed >> 20, heap, p->threshold >> 20);

@@ -7,6 +7,8 @@
 #define NOISE	     (128u << 10)	   /* bytes; smaller changes are neither growth nor drop */
 #define BYTES_MAX    (1ULL << 53)	   /* product with 1000 fits 64 bits; exceeds all devices */
 #define PEAK_NS	     (160 * DAVY_NS_PER_S) /* how long a peak is remembered: ten requests of 16 s */
+#define PEAKS_STALE  3			   /* periods without a new peak: the row has ended */
+#define PEAK_BYTES   (64ULL << 20)	   /* a smaller fall does not end a peak of a request */
 #define BRIM	     1024 /* fraction of the total: with less left the heap was already full */
 #define FRESH_NS     (1500 * DAVY_NS_PER_MS)
 #define FRESH_MAX_NS (60 * DAVY_NS_PER_S)
@@ -136,19 +138,41 @@ static void forecast_note_drop(struct davy_forecast *f, uint64_t at_ns, uint64_t
 		c->fall = f->last_used - used;
 }
 
+/* A peak that is not higher than the last one begins a new row of peaks. */
+static void forecast_push_peak(struct davy_forecast *f)
+{
+	uint32_t last = f->peak_count - 1;
+
+	if (f->peak_count && f->high <= f->peaks[last] + NOISE)
+		f->peak_count = 0;
+	if (f->peak_count == DAVY_FORECAST_PEAKS) {
+		f->peak_count--;
+		memmove(f->peaks, f->peaks + 1, f->peak_count * sizeof(f->peaks[0]));
+		memmove(f->peaks_ns, f->peaks_ns + 1, f->peak_count * sizeof(f->peaks_ns[0]));
+	}
+	f->peaks[f->peak_count] = f->high;
+	f->peaks_ns[f->peak_count++] = f->high_ns;
+}
+
 static void forecast_note_peaks(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 {
 	uint64_t fallen = f->high > used ? f->high - used : 0;
 
 	if (fallen > NOISE && fallen * 2 > f->high - f->low) {
+		if (fallen > PEAK_BYTES)
+			forecast_push_peak(f);
 		if (f->high >= f->peak || at_ns - f->peak_ns > PEAK_NS) {
 			f->peak = f->high;
 			f->margin = (f->high - f->low) / 8;
 			f->peak_ns = at_ns;
 		}
 		f->high = f->low = used;
+		f->high_ns = at_ns;
 	}
-	f->high = used > f->high ? used : f->high;
+	if (used > f->high) {
+		f->high = used;
+		f->high_ns = at_ns;
+	}
 	f->low = used < f->low ? used : f->low;
 }
 
@@ -167,6 +191,7 @@ void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 		else
 			forecast_add(c, i, at_ns, used);
 	}
+	f->step = f->last_ns ? forecast_slope(f->last_ns, f->last_used, at_ns, used) : 0;
 	forecast_note_drop(f, at_ns, used);
 	forecast_note_peaks(f, at_ns, used);
 	f->last_ns = at_ns;
@@ -234,11 +259,37 @@ struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t t
 		if (rate <= o.rate)
 			continue;
 		o.rate = rate;
+		o.step = f->step;
 		o.since_ns = c->since_ns;
 		o.good_until_ns = forecast_until(f, c);
 		o.seen_before = c->since_ns >= f->peak_ns && forecast_seen_before(f, total);
 	}
 	if (o.rate && forecast_is_flat(f))
 		memset(&o, 0, sizeof(o));
+	return o;
+}
+
+struct davy_outlook davy_forecast_peaks(const struct davy_forecast *f, uint64_t total)
+{
+	uint32_t last = f->peak_count - 1, half = DAVY_FORECAST_PEAKS / 2;
+	struct davy_outlook o = { 0 };
+	uint64_t whole, latest, by, period_ns;
+
+	if (f->peak_count < DAVY_FORECAST_PEAKS || f->peaks[last] - f->peaks[0] < total / 128)
+		return o;
+	period_ns = (f->peaks_ns[last] - f->peaks_ns[0]) / last;
+	if (!period_ns || f->last_ns - f->peaks_ns[last] > PEAKS_STALE * period_ns)
+		return o;
+	whole = (f->peaks[last] - f->peaks[0]) / last;
+	latest = (f->peaks[last] - f->peaks[half]) / (last - half);
+	by = whole < latest ? whole : latest;
+	if (!by)
+		return o;
+	o.of_peaks = true;
+	o.peaks_left = f->peaks[last] < total ? (total - f->peaks[last]) / by : 0;
+	o.period_ns = period_ns;
+	o.rate = forecast_slope(0, 0, period_ns, by);
+	o.since_ns = f->peaks_ns[0];
+	o.good_until_ns = f->peaks_ns[last] + PEAKS_STALE * period_ns;
 	return o;
 }

@@ -13,6 +13,7 @@
 
 #define DAVY_FORECAST_POINTS 16
 #define DAVY_FORECAST_SCALES 3
+#define DAVY_FORECAST_PEAKS  6
 
 struct davy_forecast_scale {
 	uint64_t at_ns[DAVY_FORECAST_POINTS]; /* oldest first */
@@ -29,18 +30,28 @@ struct davy_forecast {
 	struct davy_forecast_scale scale[DAVY_FORECAST_SCALES];
 	uint64_t last_ns; /* latest sample; 0: none */
 	uint64_t last_used;
-	uint64_t low; /* minimum and maximum since the last large drop */
+	uint64_t step; /* rate between the latest two samples, bytes per second */
+	uint64_t low;  /* minimum and maximum since the last large drop */
 	uint64_t high;
 	uint64_t peak;	 /* maximum before the last large drop */
 	uint64_t margin; /* expected overshoot above the peak: one eighth of the last rise */
 	uint64_t peak_ns;
+	uint64_t high_ns;			/* time of the maximum since the last large drop */
+	uint64_t peaks[DAVY_FORECAST_PEAKS];	/* of a saw tooth that rises from peak to peak, */
+	uint64_t peaks_ns[DAVY_FORECAST_PEAKS]; /* oldest first */
+	uint32_t peak_count;
+	uint32_t pad;
 };
 
 struct davy_outlook {
 	uint64_t rate;		/* bytes per second; 0: no growth */
 	uint64_t since_ns;	/* start of the growth */
+	uint64_t step;		/* rate of the newest sample alone: low if a load has just ended */
 	uint64_t good_until_ns; /* the outlook expires then if no sample arrives */
 	bool seen_before;	/* this level was reached recently and did not fill the heap */
+	bool of_peaks;
+	uint64_t peaks_left; /* peaks that will find room */
+	uint64_t period_ns;  /* between two of them */
 };
 
 /* Adds a sample. "at_ns" never decreases. Missing samples mean that the value is unchanged. */
@@ -51,6 +62,12 @@ void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used);
  */
 struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t total,
 				       uint64_t age_ns);
+
+/*
+ * For a use that falls after each peak, and whose peaks rise. Rate 0: there are not enough peaks of
+ * a size that matters for a heap of "total" bytes, or one was not higher than the peak before it.
+ */
+struct davy_outlook davy_forecast_peaks(const struct davy_forecast *f, uint64_t total);
 
 /* Milliseconds until "left" bytes are filled; UINT64_MAX if the rate is 0. */
 uint64_t davy_forecast_left_ms(uint64_t left, uint64_t rate);

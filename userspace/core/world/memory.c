@@ -191,6 +191,10 @@ static void memory_apply_client(struct davy_memory *m, const struct davy_event *
 		memset(c, 0, sizeof(*c));
 		return;
 	}
+	if (!c->used_ns) {
+		c->first_ns = ev->at_ns;
+		c->first_bytes = memory_sum_of(in);
+	}
 	memory_take(c, ev->at_ns, memory_sum_of(in), !c->used_ns);
 	c->large = c->bytes >= memory_model_size(davy_memory_device(m, in->device));
 	davy_low_add(&c->gtt, ev->at_ns, in->gtt, DAVY_MEMORY_WINDOW_NS);

@@ -41,6 +41,7 @@ struct davy_heap_state {
 	struct davy_forecast forecast;
 	uint64_t good_until_ns; /* expiry of the current alarm; 0: no alarm */
 	uint64_t short_ns;	/* time since when a load has almost no room left; 0: it has room */
+	uint64_t load_ns;	/* last time that it filled as fast as a load; 0: never */
 	uint32_t pid;		/* the process named as the cause */
 	uint32_t pad;
 };
@@ -89,6 +90,8 @@ struct davy_memory_client {
 	uint64_t top;	/* maximum since the last reset */
 	uint64_t grown; /* bytes at the last growth */
 	uint64_t grew_ns;
+	uint64_t first_ns;    /* first seen */
+	uint64_t first_bytes; /* what it had then */
 	struct davy_low gtt;
 	struct davy_low evicted;
 	char device[DAVY_DEVICE_LEN];
