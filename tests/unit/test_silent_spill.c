@@ -332,6 +332,98 @@ static void a_collapse_of_graphs_counts_without_tokens(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->victim_pid, 61);
 }
 
+/* GTT grows by 50 MB/s for two minutes; no 10 s of it are a jump, and the pace halves. */
+static uint64_t seeping_gtt(uint64_t ms)
+{
+	return gtt_from + 50 * MB / 1000 * ms;
+}
+
+static void a_slow_spill_is_found_by_the_pace(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	record_as = "silent_spill-slow";
+	begin_full(PID);
+	tokens(PID, 44, 20);
+	gtt_of = seeping_gtt;
+	from = gtt_from;
+	for (uint64_t speed = 44; speed >= 18; speed--) {
+		tokens(PID, speed, 4);
+		gtt_from = from += 200 * MB;
+	}
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
+	assert_replays();
+}
+
+/* GTT grows slowly beside an engine that keeps its pace: pinned buffers, a cache in host memory. */
+static void slow_growth_of_gtt_at_full_pace_raises_nothing(void **state)
+{
+	(void)state;
+	begin_full(PID);
+	tokens(PID, 44, 20);
+	gtt_of = seeping_gtt;
+	for (int i = 0; i < 60; i++) {
+		tokens(PID, 40, 1);
+		gtt_from += 50 * MB;
+	}
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+}
+
+#define TURN_S 45
+
+static void works(uint32_t pid)
+{
+	struct davy_event ev = event(DAVY_EV_PROGRESS, pid);
+
+	ev.progress.generated_count = generated += 40;
+	ev.progress.busy_slots = ev.progress.slots = 1;
+	tell(&ev);
+}
+
+/* TheRock#5993: each request of one model evicts the other one, 12 GB in three seconds. */
+static void two_models_that_take_turns_are_no_spill(void **state)
+{
+	(void)state;
+	record_as = "silent_spill-benign-turns";
+	begin_full(0);
+	evicted_of = NULL;
+	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	process(PID + 1, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	for (uint32_t turn = 0; turn < 20; turn++) {
+		uint32_t in = PID + turn % 2, out = PID + (turn + 1) % 2;
+
+		for (uint64_t second = 0; second < TURN_S; second++) {
+			uint64_t moved = second < 3 ? (second + 1) * 4 * GB : 12 * GB;
+
+			tell_client(in, 6 * GB + moved, 12 * GB - moved, 12 * GB - moved);
+			tell_client(out, 18 * GB - moved, moved, moved);
+			works(in);
+			live(900 * MS);
+			now += 100 * MS;
+		}
+	}
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 1);
+	assert_replays();
+}
+
+/* It works from GTT, since its memory does not come back. */
+static void a_model_that_does_not_come_back_is_a_spill(void **state)
+{
+	(void)state;
+	begin_full(PID);
+	evicted = 12 * GB;
+	live(20 * S);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 1);
+	evicted = 10 * GB;
+	for (int i = 0; i < 10; i++) {
+		works(PID);
+		live(S);
+	}
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +442,10 @@ int main(void)
 		cmocka_unit_test(a_prompt_and_an_idle_engine_are_no_collapse),
 		cmocka_unit_test(a_collapse_without_a_spill_is_another_matter),
 		cmocka_unit_test(a_collapse_of_graphs_counts_without_tokens),
+		cmocka_unit_test(a_slow_spill_is_found_by_the_pace),
+		cmocka_unit_test(slow_growth_of_gtt_at_full_pace_raises_nothing),
+		cmocka_unit_test(two_models_that_take_turns_are_no_spill),
+		cmocka_unit_test(a_model_that_does_not_come_back_is_a_spill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,12 @@
  * Threshold: level 2 if the smaller of "bytes" and "share" of VRAM spills within "window", VRAM is
  *   at "full" or has less than "headroom", and both still hold a second later. Level 3 if the speed
  *   (tokens, otherwise graphs) of an engine on the device falls below "collapse" of its usual
- *   speed. The alarm stays while half of the jump remains.
+ *   speed: during such a spill, or if GTT has grown as much slowly since VRAM became full. The
+ *   alarm stays while half of the jump remains.
  * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU), or due to a process
  *   that is still loading and has nothing evicted; a device that shares host memory; a runtime
- *   suspend (VRAM moves to GTT and is not full a second later).
+ *   suspend (VRAM moves to GTT and is not full a second later). Two models that take turns: one
+ *   that is evicted while the other loads, and comes back with its next request, is level 1.
  * Test: tests/unit/test_silent_spill.c.
  */
 #include "core/hazard/hazards.h"
@@ -18,6 +20,8 @@
 #include <string.h>
 
 #define CONFIRM_NS DAVY_NS_PER_S
+#define RETURN_NS  (5 * DAVY_NS_PER_S) /* a model of 16 GB needs 3 s over PCIe 3.0 x8 */
+#define SEEP_PART  4  /* a spill of this part of a jump stops learning the usual speed */
 #define HOLD_FULL  50 /* permille below "full" at which VRAM still counts as full */
 
 /* The process that spills, otherwise the largest one, if its model may have its own thresholds. */
@@ -62,10 +66,25 @@ static uint64_t silent_spill_jump(const struct davy_step *s, const struct davy_m
 	return bytes ? bytes : 1;
 }
 
-static void silent_spill_forget(struct davy_step *s, struct davy_memory_device *d)
+/* How much GTT has grown since VRAM became full, fast or slowly. */
+static uint64_t silent_spill_seeped(const struct davy_memory_device *d)
 {
-	s->core->world.memory.spilling -= d->spill.found_ns != 0;
+	return d->spill.full && d->now.gtt_used > d->spill.seep_from
+		       ? d->now.gtt_used - d->spill.seep_from
+		       : 0;
+}
+
+/* "full": VRAM is full still, and a slow spill goes on. */
+static void silent_spill_forget(struct davy_step *s, struct davy_memory_device *d, bool full)
+{
+	struct davy_spill was = d->spill;
+
+	s->core->world.memory.spilling -= was.found_ns != 0;
 	memset(&d->spill, 0, sizeof(d->spill));
+	if (!full)
+		return;
+	d->spill.full = was.full;
+	d->spill.seep_from = was.seep_from;
 }
 
 static void silent_spill_found(struct davy_step *s, struct davy_memory_device *d, uint64_t bytes,
@@ -98,9 +117,12 @@ static void silent_spill_look_at_memory(struct davy_step *s)
 		return;
 	if (!silent_spill_full(s, d, p, d->spill.raised ? HOLD_FULL : 0)) {
 		if (!d->spill.raised)
-			silent_spill_forget(s, d);
+			silent_spill_forget(s, d, false);
 		return;
 	}
+	if (!d->spill.full || d->now.gtt_used < d->spill.seep_from)
+		d->spill.seep_from = d->now.gtt_used;
+	d->spill.full = 1;
 	davy_low_add(&d->spill.gtt, s->now_ns, d->now.gtt_used,
 		     davy_threshold_ns(s, DAVY_CFG_SPILL_WINDOW_MS, d->device, p));
 	if (d->now.gtt_total && davy_low_rise(&d->spill.gtt) >= silent_spill_jump(s, d, p))
@@ -163,7 +185,7 @@ static bool silent_spill_remains(struct davy_step *s, const struct davy_memory_d
 
 	if (!silent_spill_full(s, d, silent_spill_spiller(s, d), p->raised ? HOLD_FULL : 0))
 		return false;
-	if (p->of_client && silent_spill_evicted(s, d, p->pid))
+	if (p->of_client && silent_spill_evicted(s, d, p->pid) >= p->bytes / 2)
 		return true;
 	return d->now.gtt_used >= p->gtt_before + p->bytes / 2;
 }
@@ -187,12 +209,33 @@ static void silent_spill_raise(struct davy_step *s, const struct davy_memory_dev
 	davy_alarm_raise(s, &note);
 }
 
-/* An idle model that was evicted for another is only level 1 until it gets requests again. */
-static void silent_spill_report(struct davy_step *s, const struct davy_memory_device *d)
+/*
+ * A model that was evicted for another one is only level 1: until it gets requests again, and then
+ * for the time in which its memory comes back.
+ */
+static bool silent_spill_hurts(struct davy_step *s, struct davy_memory_device *d)
 {
-	bool idle = d->spill.of_client && davy_is_idle(s, d->spill.pid);
+	struct davy_spill *p = &d->spill;
+	uint64_t evicted;
 
-	silent_spill_raise(s, d, idle ? 1 : 2, d->spill.bytes,
+	if (!p->of_client)
+		return true;
+	evicted = silent_spill_evicted(s, d, p->pid);
+	p->evicted = evicted > p->evicted ? evicted : p->evicted;
+	if (davy_is_idle(s, p->pid) || davy_worked_ns(s, p->pid) < p->found_ns + CONFIRM_NS) {
+		p->returns_ns = 0;
+		return false;
+	}
+	if (evicted == p->evicted)
+		return true;
+	if (!p->returns_ns)
+		p->returns_ns = s->now_ns;
+	return s->now_ns - p->returns_ns >= RETURN_NS;
+}
+
+static void silent_spill_report(struct davy_step *s, struct davy_memory_device *d)
+{
+	silent_spill_raise(s, d, silent_spill_hurts(s, d) ? 2 : 1, d->spill.bytes,
 			   silent_spill_jump(s, d, silent_spill_spiller(s, d)));
 }
 
@@ -202,13 +245,13 @@ static void silent_spill_confirm(struct davy_step *s, struct davy_memory_device 
 	const struct davy_memory_client *c;
 
 	if (!silent_spill_remains(s, d)) {
-		silent_spill_forget(s, d);
+		silent_spill_forget(s, d, true);
 		return;
 	}
 	if (!p->pid) {
 		c = davy_memory_spiller(&s->core->world.memory, d->device);
 		if (c && !c->evicted.last && !davy_memory_settled(c, s->now_ns)) {
-			silent_spill_forget(s, d); /* a load that requested GTT */
+			silent_spill_forget(s, d, true); /* a load that requested GTT */
 			return;
 		}
 		p->pid = c ? c->pid : 0;
@@ -232,26 +275,47 @@ static void silent_spill_look_at_tick(struct davy_step *s)
 		else if (p->raised && silent_spill_remains(s, d))
 			silent_spill_report(s, d);
 		else if (p->raised)
-			silent_spill_forget(s, d);
+			silent_spill_forget(s, d, true);
 	}
+}
+
+/* A spill that was too slow to be found, and that an engine now pays for. */
+static void silent_spill_found_by_pace(struct davy_step *s, struct davy_memory_device *d,
+				       uint64_t seeped)
+{
+	const struct davy_memory_client *c = davy_memory_spiller(&s->core->world.memory, d->device);
+
+	if (d->spill.raised)
+		return;
+	silent_spill_found(s, d, seeped, c ? c->pid : 0, false);
+	d->spill.gtt_before = d->spill.seep_from;
+	d->spill.bytes = seeped;
+	d->spill.raised = 1;
 }
 
 static void silent_spill_look_at_pace(struct davy_step *s)
 {
 	struct davy_world *w = &s->core->world;
 	const struct davy_process *p = davy_world_process(w, s->ev->pid);
-	struct davy_memory_device *d = NULL;
-	uint64_t collapse;
+	uint64_t collapse, jump = 0, seeped = 0;
+	struct davy_memory_device *d;
 	uint32_t pace;
 
 	if (!p || p->engine == DAVY_ENGINE_NONE)
 		return;
 	collapse = davy_threshold(s, DAVY_CFG_SPILL_COLLAPSE, NULL, p);
-	if (w->memory.spilling)
-		d = davy_memory_device(&w->memory, p->device);
-	pace = davy_pace_take(&w->paces, s->ev, !d || !d->spill.found_ns, (uint32_t)collapse);
-	if (d && d->spill.raised && pace < collapse)
-		silent_spill_raise(s, d, 3, pace, collapse);
+	d = davy_memory_device(&w->memory, p->device);
+	if (d && d->spill.full) {
+		jump = silent_spill_jump(s, d, silent_spill_spiller(s, d));
+		seeped = silent_spill_seeped(d);
+	}
+	pace = davy_pace_take(&w->paces, s->ev,
+			      !d || !(d->spill.found_ns || seeped > jump / SEEP_PART),
+			      (uint32_t)collapse);
+	if (!d || pace >= collapse || !(d->spill.raised || (jump && seeped >= jump)))
+		return;
+	silent_spill_found_by_pace(s, d, seeped);
+	silent_spill_raise(s, d, 3, pace, collapse);
 }
 
 static void silent_spill_look(struct davy_step *s)

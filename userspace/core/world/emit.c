@@ -46,16 +46,23 @@ void davy_plan_evidence(struct davy_plan *plan, uint64_t at_ns, uint32_t kind, u
 		plan->first_precursor_ns = at_ns;
 }
 
-bool davy_is_idle(const struct davy_step *s, uint32_t pid)
+uint64_t davy_worked_ns(const struct davy_step *s, uint32_t pid)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, pid);
 	uint64_t last_ns;
 
 	if (!p)
-		return false;
+		return 0;
 	last_ns = p->worked_ns > p->life.busy_ns ? p->worked_ns : p->life.busy_ns;
-	if (p->life.done_ns > last_ns)
-		last_ns = p->life.done_ns;
+	return p->life.done_ns > last_ns ? p->life.done_ns : last_ns;
+}
+
+bool davy_is_idle(const struct davy_step *s, uint32_t pid)
+{
+	uint64_t last_ns = davy_worked_ns(s, pid);
+
+	if (!davy_world_process(&s->core->world, pid))
+		return false;
 	return !last_ns || s->now_ns - last_ns > IDLE_NS;
 }
 

@@ -60,10 +60,14 @@ struct davy_spill {
 	uint64_t found_ns; /* start of a jump, confirmed or not; 0: none */
 	uint64_t bytes;
 	uint64_t gtt_before;
-	uint32_t pid; /* owner; 0: unknown */
+	uint64_t seep_from;  /* least GTT since VRAM became full; valid while "full" */
+	uint64_t evicted;    /* maximum of the client's evicted bytes */
+	uint64_t returns_ns; /* since when they decrease while it works; 0: they do not */
+	uint32_t pid;	     /* owner; 0: unknown */
 	uint8_t raised;
 	uint8_t of_client; /* from the client's own counter, not from the device's */
-	uint8_t pad[2];
+	uint8_t full;
+	uint8_t pad;
 };
 
 struct davy_memory_device {
