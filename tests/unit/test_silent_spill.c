@@ -424,6 +424,30 @@ static void a_model_that_does_not_come_back_is_a_spill(void **state)
 	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 }
 
+/* No token tells that it works, but its own requests for VRAM do. */
+static void a_model_that_requests_what_spills_is_not_idle(void **state)
+{
+	(void)state;
+	begin_full(PID);
+	begins_ms = 0;
+	for (uint64_t second = 1; second <= 8; second++) {
+		evicted = second * GB;
+		spilled(PID, 100 * second, 100, second * 2 * GB);
+		live(S);
+	}
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
+}
+
+static void a_spill_of_an_unknown_process_is_a_spill(void **state)
+{
+	(void)state;
+	begin_full(0);
+	holder = 61; /* no engine */
+	evicted = 12 * GB;
+	live(20 * S);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +470,8 @@ int main(void)
 		cmocka_unit_test(slow_growth_of_gtt_at_full_pace_raises_nothing),
 		cmocka_unit_test(two_models_that_take_turns_are_no_spill),
 		cmocka_unit_test(a_model_that_does_not_come_back_is_a_spill),
+		cmocka_unit_test(a_model_that_requests_what_spills_is_not_idle),
+		cmocka_unit_test(a_spill_of_an_unknown_process_is_a_spill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

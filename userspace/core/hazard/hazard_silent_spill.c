@@ -21,6 +21,7 @@
 
 #define CONFIRM_NS DAVY_NS_PER_S
 #define RETURN_NS  (5 * DAVY_NS_PER_S) /* a model of 16 GB needs 3 s over PCIe 3.0 x8 */
+#define WORKS_NS   (10 * DAVY_NS_PER_S)
 #define SEEP_PART  4  /* a spill of this part of a jump stops learning the usual speed */
 #define HOLD_FULL  50 /* permille below "full" at which VRAM still counts as full */
 
@@ -168,6 +169,8 @@ static void silent_spill_look_at_fact(struct davy_step *s)
 		p->wanted += in->bytes / in->count * in->fresh;
 	if (p->wanted >= silent_spill_jump(s, d, owner))
 		silent_spill_found(s, d, p->wanted, s->ev->pid, true);
+	if (s->ev->pid == p->pid)
+		p->asked_ns = s->now_ns;
 }
 
 static uint64_t silent_spill_evicted(struct davy_step *s, const struct davy_memory_device *d,
@@ -216,13 +219,15 @@ static void silent_spill_raise(struct davy_step *s, const struct davy_memory_dev
 static bool silent_spill_hurts(struct davy_step *s, struct davy_memory_device *d)
 {
 	struct davy_spill *p = &d->spill;
-	uint64_t evicted;
+	uint64_t evicted, worked_ns;
 
-	if (!p->of_client)
+	if (!p->of_client || !davy_world_process(&s->core->world, p->pid))
 		return true;
 	evicted = silent_spill_evicted(s, d, p->pid);
 	p->evicted = evicted > p->evicted ? evicted : p->evicted;
-	if (davy_is_idle(s, p->pid) || davy_worked_ns(s, p->pid) < p->found_ns + CONFIRM_NS) {
+	worked_ns = davy_worked_ns(s, p->pid);
+	worked_ns = p->asked_ns > worked_ns ? p->asked_ns : worked_ns;
+	if (worked_ns < p->found_ns + CONFIRM_NS || s->now_ns - worked_ns > WORKS_NS) {
 		p->returns_ns = 0;
 		return false;
 	}

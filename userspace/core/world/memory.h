@@ -62,6 +62,7 @@ struct davy_spill {
 	uint64_t gtt_before;
 	uint64_t seep_from;  /* least GTT since VRAM became full; valid while "full" */
 	uint64_t evicted;    /* maximum of the client's evicted bytes */
+	uint64_t asked_ns;   /* last time that its owner requested VRAM and got GTT */
 	uint64_t returns_ns; /* since when they decrease while it works; 0: they do not */
 	uint32_t pid;	     /* owner; 0: unknown */
 	uint8_t raised;
