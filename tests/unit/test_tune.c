@@ -193,6 +193,44 @@ static void the_attribution_of_the_alarm_is_told(void **state)
 	assert_int_equal(judged_one(&of, note(950 * S, 1, GPU, 2)).named, DAVY_NAMED_UNKNOWN);
 }
 
+static struct davy_score acted_on(const struct davy_case *of, struct davy_plan plan,
+				  enum davy_action action, enum davy_verdict verdict)
+{
+	struct davy_judge j;
+
+	plan.kind = DAVY_PLAN_ACTION;
+	plan.action = (uint8_t)action;
+	plan.verdict = (uint8_t)verdict;
+	davy_judge_begin(&j, of);
+	davy_judge_act(&j, &judged_core, &plan);
+	davy_judge_end(&j, &judged_core);
+	return j.score;
+}
+
+static void an_action_must_end_before_the_failure(void **state)
+{
+	struct davy_case of = failing(), benign = of;
+	struct davy_plan late = note(1000 * S - S / 10, PID, GPU, 3);
+	struct davy_score s;
+
+	(void)state;
+	s = acted_on(&of, note(950 * S, PID, GPU, 2), DAVY_ACTION_STOP, DAVY_VERDICT_ADVISED);
+	assert_true(s.acted);
+	assert_int_equal(s.act, DAVY_ACTION_STOP);
+	assert_int_equal(s.false_act_count, 0);
+	assert_false(acted_on(&of, late, DAVY_ACTION_STOP, DAVY_VERDICT_ADVISED).acted);
+	assert_true(acted_on(&of, late, DAVY_ACTION_PAUSE, DAVY_VERDICT_ADVISED).acted);
+	s = acted_on(&of, late, DAVY_ACTION_PAUSE, DAVY_VERDICT_REFUSED);
+	assert_true(!s.acted && !s.false_act_count);
+	s = acted_on(&of, note(950 * S, 1, OTHER, 2), DAVY_ACTION_PAUSE, DAVY_VERDICT_ADVISED);
+	assert_true(!s.acted && s.false_act_count == 1);
+	benign.failed = false;
+	benign.label.class = DAVY_CLASS_NONE;
+	assert_int_equal(
+		acted_on(&benign, late, DAVY_ACTION_PAUSE, DAVY_VERDICT_ADVISED).false_act_count,
+		1);
+}
+
 static void only_notes_of_level_two_and_up_are_alarms(void **state)
 {
 	struct davy_case of = failing();
@@ -714,6 +752,7 @@ int main(void)
 		cmocka_unit_test(a_sign_after_the_first_failure_of_the_incident_foresees_nothing),
 		cmocka_unit_test(an_alarm_that_was_cleared_long_before_foresees_nothing),
 		cmocka_unit_test(the_attribution_of_the_alarm_is_told),
+		cmocka_unit_test(an_action_must_end_before_the_failure),
 		cmocka_unit_test(only_notes_of_level_two_and_up_are_alarms),
 		cmocka_unit_test(the_first_alarm_makes_the_lead),
 		cmocka_unit_test(an_alarm_counts_once_until_it_is_cleared),

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+/*
+ * Measured durations (README, Cost and the demonstration): event to freeze 4 ms at most; a fault to
+ * the stop of the engine 364 ms. A replacement loads its memory again, slowly: 1 GB/s.
+ */
+#define FREEZE_NS   (5 * DAVY_NS_PER_MS)
+#define STOP_NS	    (400 * DAVY_NS_PER_MS)
+#define BYTES_PER_S 1000000000ULL
+
 void davy_judge_begin(struct davy_judge *j, const struct davy_case *of)
 {
 	memset(j, 0, sizeof(*j));
@@ -108,6 +116,37 @@ static void alarm_judge_new(struct davy_judge *j, const struct davy_plan *plan)
 	alarm_judge_raise(j, plan, may_foresee);
 }
 
+static uint64_t alarm_judge_duration(const struct davy_core *core, const struct davy_plan *plan)
+{
+	const struct davy_memory_client *c =
+		davy_memory_client_of(&core->world.memory, plan->pid, plan->device);
+
+	if (davy_action_has(plan->action, DAVY_ACTS_FREEZES | DAVY_ACTS_LIMITS))
+		return FREEZE_NS;
+	if (!davy_action_has(plan->action, DAVY_ACTS_REPLACES) || !c)
+		return STOP_NS;
+	return STOP_NS + c->bytes / (BYTES_PER_S / DAVY_NS_PER_MS) * DAVY_NS_PER_MS;
+}
+
+void davy_judge_act(struct davy_judge *j, const struct davy_core *core,
+		    const struct davy_plan *plan)
+{
+	const struct davy_label *l = &j->of->label;
+	uint64_t end_ns = plan->at_ns + alarm_judge_duration(core, plan);
+
+	if (plan->verdict == DAVY_VERDICT_REFUSED ||
+	    (j->of->failed && plan->at_ns >= l->failure_ns))
+		return;
+	if (!j->of->failed || !concerns(l, plan) || plan->at_ns + DAVY_EARLY_NS < l->cause_ns) {
+		j->score.false_act_count += j->of->labelled;
+		return;
+	}
+	if (!alarm_judge_can_lead(l, plan) || (j->act_end_ns && end_ns >= j->act_end_ns))
+		return;
+	j->act_end_ns = end_ns;
+	j->score.act = plan->action;
+}
+
 void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 {
 	struct davy_raised_alarm *known;
@@ -173,6 +212,7 @@ void davy_judge_end(struct davy_judge *j, const struct davy_core *core)
 	if (!j->of->failed)
 		return;
 	first_ns = alarm_judge_first_failure(l, core);
+	s->acted = j->act_end_ns && j->act_end_ns < first_ns;
 	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
 		const struct davy_raised_alarm *a = &j->raised[i];
 

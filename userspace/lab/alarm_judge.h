@@ -11,6 +11,11 @@
  * about another device and process, is false. Any other alarm before the failure only reports what
  * has begun: a hang before the driver notices it, the first crash of a loop. Alarms after the
  * failure are not judged.
+ *
+ * Actions are judged apart (act_replay.h). The agent would have acted in time if a hazard that can
+ * lead to the failure led to an action, and the action ends before the first failure by its
+ * measured duration. An action in a benign trace, before the cause, or about another device and
+ * process is false.
  */
 #ifndef DAVY_ALARM_JUDGE_H
 #define DAVY_ALARM_JUDGE_H
@@ -51,6 +56,10 @@ struct davy_score {
 	bool reported;		  /* before the failure, by any alarm about the failing object */
 	uint8_t named;		  /* enum davy_named, by that alarm */
 	uint32_t no_credit_count; /* alarms about the failing object that foresaw nothing */
+	uint32_t false_act_count;
+	bool acted;  /* in time */
+	uint8_t act; /* the first such action */
+	uint8_t pad[2];
 	uint16_t false_of[DAVY_JUDGE_HAZARDS]; /* by hazard */
 };
 
@@ -69,10 +78,15 @@ struct davy_judge {
 	const struct davy_case *of;
 	struct davy_raised_alarm raised[DAVY_ALARMS_MAX];
 	struct davy_score score;
+	uint64_t act_end_ns; /* end of the action that ends first; 0: none */
 };
 
 void davy_judge_begin(struct davy_judge *j, const struct davy_case *of);
 void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan);
+
+/* An action that was advised or refused; "core" has the memory of its process. */
+void davy_judge_act(struct davy_judge *j, const struct davy_core *core,
+		    const struct davy_plan *plan);
 
 /* After the last event: "core" has the incident that the failure is part of. */
 void davy_judge_end(struct davy_judge *j, const struct davy_core *core);

@@ -50,6 +50,9 @@ static void print_false(const struct davy_summary *sum)
 		if (sum->false_of[i])
 			printf("  %-18s %u\n", davy_hazard_name((enum davy_hazard)i),
 			       sum->false_of[i]);
+	printf("false acts: %u; acted in time: %u of %u failures (%.1f %%)\n", sum->false_acts,
+	       sum->all.acted, sum->all.count,
+	       sum->all.count ? 100.0 * sum->all.acted / sum->all.count : 0);
 }
 
 /* Traces of one kind: of one scenario, or one recorded trace. */

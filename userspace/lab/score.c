@@ -13,6 +13,7 @@
 #include "lib/child.h"
 #include "lib/log.h"
 #include "store/trace.h"
+#include "lab/act_replay.h"
 #include "lab/progress.h"
 
 #define BATCH	 256 /* events read before the next core runs */
@@ -57,8 +58,9 @@ int davy_score_trace(const struct davy_case *of, const struct davy_config *confi
 {
 	struct replica *replicas = calloc(count, sizeof(*replicas));
 	struct davy_event *events = calloc(BATCH, sizeof(*events));
+	struct davy_acts *acts = davy_acts_new(&configs[0]);
 	struct davy_trace_reader *trace = NULL;
-	int more = replicas && events ? davy_trace_open(of->path, &trace) : -ENOMEM;
+	int more = replicas && events && acts ? davy_trace_open(of->path, &trace) : -ENOMEM;
 
 	for (size_t i = 0; i < count && !more; i++) {
 		davy_core_init(&replicas[i].core);
@@ -70,6 +72,7 @@ int davy_score_trace(const struct davy_case *of, const struct davy_config *confi
 
 		for (size_t i = 0; i < count; i++)
 			score_replay(&replicas[i], events, have);
+		davy_acts_replay(acts, &replicas[0].judge, events, have);
 	}
 	if (more == -EBADMSG && count && of->failed &&
 	    replicas[0].core.now_ns >= of->label.failure_ns)
@@ -78,6 +81,7 @@ int davy_score_trace(const struct davy_case *of, const struct davy_config *confi
 		davy_judge_end(&replicas[i].judge, &replicas[i].core);
 		scores[i] = replicas[i].judge.score;
 	}
+	davy_acts_free(acts);
 	davy_trace_reader_free(trace);
 	free(events);
 	free(replicas);

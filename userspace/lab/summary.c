@@ -50,6 +50,7 @@ static void tally(const struct davy_cases *cases, const struct davy_score *score
 		t->count++;
 		t->foreseen += s->foreseen;
 		t->reported += s->reported;
+		t->acted += s->acted;
 		t->named[s->named] += s->foreseen;
 		if (s->foreseen)
 			v->lead_time[v->leads++] = s->lead_time_ns;
@@ -68,6 +69,7 @@ static void count_false(struct davy_summary *sum, const struct davy_case *of,
 			const struct davy_score *s)
 {
 	sum->event_count += s->event_count;
+	sum->false_acts += s->false_act_count;
 	if (of->failed) {
 		sum->false_failure += s->false_count;
 	} else if (of->labelled) {

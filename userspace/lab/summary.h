@@ -9,6 +9,7 @@ struct davy_score_sum {
 	uint32_t count;
 	uint32_t foreseen;
 	uint32_t reported;		  /* before the failure, foreseen or not */
+	uint32_t acted;			  /* in time */
 	uint32_t named[DAVY_NAMED_COUNT]; /* of the foreseen ones, by the alarm's process */
 	uint32_t labelled;		  /* with a known precursor */
 	uint32_t ratio_permille;	  /* median of lead time / possible lead time; missed: 0 */
@@ -24,6 +25,7 @@ struct davy_summary {
 	uint64_t benign_ns;
 	uint32_t false_benign;
 	uint32_t false_failure; /* in traces that end in a failure */
+	uint32_t false_acts;	/* in all traces */
 	uint32_t false_of[DAVY_JUDGE_HAZARDS];
 	uint64_t event_count;
 };
