@@ -131,6 +131,8 @@ struct davy_sim {
 	uint32_t next_pid;
 	bool reported; /* the agent reported something in this tick */
 	uint64_t event_count;
+	uint32_t lossy_permille; /* of the kernel programs' events are dropped */
+	uint64_t lost_count;
 	davy_sim_put put;
 	void *arg;
 	int error;

@@ -17,10 +17,25 @@ struct davy_event davy_sim_event(const struct davy_sim *s, enum davy_event_kind 
 	return ev;
 }
 
+/* A full ring buffer loses what passes it; polled values and the log do not. */
+static bool sim_say_loses(struct davy_sim *s, uint32_t kind)
+{
+	if (!s->lossy_permille)
+		return false;
+	if (kind != DAVY_EV_BO_MOVED && kind != DAVY_EV_ALLOC_FAILED && kind != DAVY_EV_FACT &&
+	    kind != DAVY_EV_FAULT && kind != DAVY_EV_THROW)
+		return false;
+	return davy_random_chance(&s->random, s->lossy_permille);
+}
+
 void davy_sim_tell(struct davy_sim *s, struct davy_event *ev)
 {
 	if (s->error)
 		return;
+	if (sim_say_loses(s, ev->kind)) {
+		s->lost_count++;
+		return;
+	}
 	ev->at_ns = s->now_ns;
 	s->reported |= ev->kind != DAVY_EV_TICK;
 	s->event_count++;
@@ -128,6 +143,18 @@ void davy_sim_kfd(struct davy_sim *s, enum davy_kfd_event event, const struct da
 	ev.kfd.trigger = trigger;
 	ev.kfd.flags = flags;
 	davy_sim_tell(s, &ev);
+}
+
+void davy_sim_tell_lost(struct davy_sim *s, const char *sensor)
+{
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_SENSOR, 0);
+
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), sensor);
+	ev.sensor.state = DAVY_SENSOR_LOST;
+	ev.sensor.count = s->lost_count;
+	if (s->lost_count)
+		davy_sim_tell(s, &ev);
+	s->lost_count = 0;
 }
 
 void davy_sim_throw(struct davy_sim *s, const struct davy_sim_process *p, const char *type)

@@ -44,6 +44,9 @@ void davy_sim_move_out(struct davy_sim *s, uint32_t evictor, struct davy_sim_pro
 void davy_sim_move_in(struct davy_sim *s, uint32_t evictor, struct davy_sim_process *owner,
 		      uint64_t bytes);
 
+/* Reports the events that were lost since the last report. */
+void davy_sim_tell_lost(struct davy_sim *s, const char *sensor);
+
 void davy_sim_throw(struct davy_sim *s, const struct davy_sim_process *p, const char *type);
 /* "status" as of wait(2). Frees its memory. */
 void davy_sim_exit(struct davy_sim *s, struct davy_sim_process *p, int32_t status);
