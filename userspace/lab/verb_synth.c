@@ -10,6 +10,7 @@
 #include "lib/options.h"
 #include "store/config_file.h"
 #include "store/config_value.h"
+#include "lab/check_set.h"
 #include "lab/progress.h"
 #include "lab/synth.h"
 #include "lab/lab_verbs.h"
@@ -48,10 +49,35 @@ static bool synth_is_file(const char *out)
 	return length > 6 && !strcmp(out + length - 6, ".trace");
 }
 
-static bool synth_belongs(const struct davy_scenario *s, const char *word)
+/* The scenarios of both tables: the held-out set comes last. */
+static size_t synth_total(void)
 {
+	return davy_scenario_count + davy_check_scenario_count;
+}
+
+static const struct davy_scenario *synth_at(size_t i)
+{
+	return i < davy_scenario_count ? &davy_scenarios[i]
+				       : &davy_check_scenarios[i - davy_scenario_count];
+}
+
+/* No word but its own takes a part of the held-out set. */
+static bool synth_is_of_check(const struct davy_scenario *s, const char *word)
+{
+	if (!strcmp(word, "check-failures"))
+		return s->class != DAVY_CLASS_NONE;
+	if (!strcmp(word, "check-benign"))
+		return s->class == DAVY_CLASS_NONE;
+	return !strcmp(word, "check") || !strcmp(word, s->name);
+}
+
+static bool synth_belongs(size_t i, const char *word)
+{
+	const struct davy_scenario *s = synth_at(i);
 	bool day = davy_scenario_is_day(s);
 
+	if (i >= davy_scenario_count)
+		return synth_is_of_check(s, word);
 	if (!strcmp(word, "failures"))
 		return s->class != DAVY_CLASS_NONE;
 	if (!strcmp(word, "benign"))
@@ -86,8 +112,8 @@ static int synth(const char *word, const struct options *o)
 	size_t kinds = 0, done = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < davy_scenario_count; i++)
-		kinds += synth_belongs(&davy_scenarios[i], word);
+	for (size_t i = 0; i < synth_total(); i++)
+		kinds += synth_belongs(i, word);
 	if (!kinds) {
 		davy_log("unknown scenario '%s'; 'davylamp trace scenarios' lists them", word);
 		return DAVY_EXIT_USAGE;
@@ -101,11 +127,11 @@ static int synth(const char *word, const struct options *o)
 	if (err)
 		davy_log("'%s' cannot be created: %s", o->out, strerror(-err));
 	davy_progress_begin(&progress, "traces", kinds * o->count);
-	for (size_t i = 0; i < davy_scenario_count && !err; i++) {
-		if (!synth_belongs(&davy_scenarios[i], word))
+	for (size_t i = 0; i < synth_total() && !err; i++) {
+		if (!synth_belongs(i, word))
 			continue;
 		for (uint64_t n = 0; n < o->count && !err; n++) {
-			err = synth_make(&davy_scenarios[i], o->seed + n, o);
+			err = synth_make(synth_at(i), o->seed + n, o);
 			davy_progress_show(&progress, ++done);
 		}
 	}
