@@ -408,6 +408,31 @@ static void a_discovery_child_killed_on_purpose_is_no_crash(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
+/* A developer ends servers by "kill -9": each is reported, none is an alarm. */
+static void an_engine_that_a_user_kills_is_a_note(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_recording("runner_crash-benign-killed");
+	for (uint32_t pid = 90; pid < 94; pid++) {
+		ev = event(DAVY_EV_PROCESS, pid);
+		ev.process.start_ticks = pid * 10;
+		ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+		ev.process.backend = DAVY_BACKEND_VULKAN;
+		davy_copy_name(ev.process.model, sizeof(ev.process.model), "lamp:1b");
+		davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+		tell(&ev);
+		graph(pid, 0, 10, 50 * MS);
+		pass(60 * S);
+		ends(pid, 9);
+	}
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 4);
+	for (size_t i = 0; i < kept_count; i++)
+		assert_int_equal(kept[i].level, 1);
+	assert_replays();
+}
+
 /* A daemon (90) and its runner (91) with a model; the runner ends by SIGKILL. */
 static void unload(bool daemon_lives, enum davy_event_kind named_by)
 {
@@ -628,6 +653,7 @@ int main(void)
 		cmocka_unit_test(a_requested_end_is_not_a_crash),
 		cmocka_unit_test(a_failure_exit_after_out_of_memory_is_a_crash),
 		cmocka_unit_test(a_discovery_child_killed_on_purpose_is_no_crash),
+		cmocka_unit_test(an_engine_that_a_user_kills_is_a_note),
 		cmocka_unit_test(a_runner_that_its_manager_unloads_is_no_crash),
 		cmocka_unit_test(runners_that_end_with_an_error_twice_are_a_crash),
 		cmocka_unit_test(runners_that_never_computed_are_only_reported),

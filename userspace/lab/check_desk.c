@@ -330,7 +330,7 @@ static uint64_t check_restarts(struct davy_sim *s, struct davy_sim_actor *a)
 
 /*
  * A developer's day: a server is ended by Ctrl-C, TERM, KILL or its end, and started again with
- * other settings, each ten minutes; in the middle of work NVIDIA's driver says Xid 43 or 45 (channel
+ * other settings, each ten min; in the middle of work NVIDIA's driver says Xid 43 or 45 (channel
  * removed: NVIDIA's catalogue, "user application"). 12 h.
  */
 void davy_check_killed_by_user(struct davy_sim *s, uint64_t arg)

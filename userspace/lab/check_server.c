@@ -258,7 +258,7 @@ static uint64_t check_xe_moves(struct davy_sim *s, struct davy_sim_actor *a)
 }
 
 /*
- * Arc B580 (12 GB): a server of 10.5 GB that is loaded anew each half hour, and some faults, evicted
+ * Arc B580 (12 GB): a server of 10.5 GB that is reloaded each half hour, and some faults, evicted
  * VMAs and retried rebinds in a minute when a browser is used (KERNEL 9). 12 h.
  */
 void davy_check_arc_day(struct davy_sim *s, uint64_t arg)

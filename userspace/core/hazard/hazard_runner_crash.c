@@ -5,7 +5,8 @@
  * Threshold: one. It is a device failure if the process threw a vk:: exception before. A runner
  *   with a model that exits with an error (Ollama's own one with 2 after a panic) counts from
  *   "exits" within "window" on. Level 3 if one of them computed. Otherwise level 2, without an
- *   action: a model file that cannot be loaded ends each runner.
+ *   action: a model file that cannot be loaded ends each runner. Level 1 for SIGKILL that the OOM
+ *   killer did not send, to an engine that is not adopted: a user or a script ended it.
  * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end caused by an action of
  *   davylamp, a child that Ollama's discovery kills by design (it has no model), a runner that got
  *   SIGKILL while its manager runs (Ollama unloads a model so) and that the OOM killer did not
@@ -49,6 +50,13 @@ static bool runner_crash_crashed(struct davy_step *s, const struct davy_process 
 	if (sig)
 		return !runner_crash_asked_for(sig);
 	return status != 0 && p->out_of_memory_ns;
+}
+
+static uint8_t runner_crash_level(const struct davy_process *p, int32_t status)
+{
+	bool ordered = (status & 0x7f) == SIG_KILL && !p->oom_killed_ns;
+
+	return ordered && !p->workload ? 1 : 3;
 }
 
 /*
@@ -110,7 +118,7 @@ static void runner_crash_look(struct davy_step *s)
 		return;
 	note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, p);
 	note.level = runner_crash_crashed(s, p, gone->status)
-			     ? 3
+			     ? runner_crash_level(p, gone->status)
 			     : runner_crash_exits(s, p, gone->status, &note);
 	if (!note.level)
 		return;
