@@ -23,6 +23,14 @@ check "the size of NVIDIA's memory is NVML's" found model.memory ok '.evidence |
 check "the NVIDIA driver's version" found driver.bound ok '.evidence == "nvidia 580.159.04"'
 check "the NVIDIA device files" found access.open ok '.about == "/dev/nvidia-uvm"'
 check "NVML finds the GPU" found runtime.nvml ok '.evidence | test("NVIDIA Stand-in")'
+# What Vulkan answered on a real H200, which has no DRM device; the layer gives it over lavapipe.
+fault "ok type=discrete vendor=0x10de device=0x2335 heap=143771M name=NVIDIA H200"
+service_runs STANDIN_NVML=ok STANDIN_NVML_BUS=04 VK_DRIVER_FILES=/usr/share/vulkan/icd.d/lvp_icd.json \
+	VK_LAYER_PATH="$inside" VK_INSTANCE_LAYERS=VK_LAYER_DAVYLAMP_fault DAVYLAMP_VKFAULT="$inside/fault"
+of_service --engine /usr/bin/llama-server
+check "Vulkan computes on a GPU without a DRM device" found runtime.vulkan ok '.evidence | test("1 device: NVIDIA H200")'
+check "the engine finds that GPU" found engine.discovery ok '.about == "Vulkan" and (.evidence | test("Vulkan0: NVIDIA H200 .143771 MiB"))'
+fault ok
 libraries=$here/half:$here/lib service_runs
 of_service
 check "a missing symbol of NVML" found runtime.nvml failure '.evidence | test("no symbol .nvmlDeviceGetMemoryInfo")'
