@@ -101,6 +101,28 @@ static void a_stuck_graph_is_checked_past_its_limit_only(void **state)
 			 DAVY_VERDICT_GO);
 }
 
+/* A slow graph on a busy host: the engine goes on, and the check waits behind a long answer. */
+static void a_check_behind_other_requests_proves_nothing(void **state)
+{
+	(void)state;
+	begin_recording("engine_wedged-benign-busy");
+	serve();
+	pass(30 * S);
+	graph(50, now - 11 * S, 100, 50 * MS);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+	pass(2 * S);
+	graph(50, now - S, 130, 12 * S);
+	probe(200, 0, 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_replays();
+	pass(100 * S); /* the next one hangs: it is checked at once, and proven */
+	graph(50, now - 100 * S, 130, 12 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
+	probe(200, 0, 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
+}
+
 static void an_engine_that_loads_is_not_wedged(void **state)
 {
 	(void)state;
@@ -636,6 +658,7 @@ int main(void)
 		cmocka_unit_test(a_caught_out_of_memory_is_only_noted),
 		cmocka_unit_test(other_exceptions_are_no_sign),
 		cmocka_unit_test(a_stuck_graph_is_checked_past_its_limit_only),
+		cmocka_unit_test(a_check_behind_other_requests_proves_nothing),
 		cmocka_unit_test(an_engine_that_loads_is_not_wedged),
 		cmocka_unit_test(an_engine_that_gives_no_token_is_judged_by_the_signal),
 		cmocka_unit_test(slow_graphs_raise_the_limit),

@@ -13,7 +13,8 @@
  *   later), a slow CPU backend (never checked), a handled exception or a single failed graph (the
  *   check returns a token: no hazard; an error that names no failed graph counts only after
  *   failed_graphs of them), a cancelled request or a graph without memory (other results), an
- *   engine without work, long KFD batches, whose end no sensor reports (silent_blind).
+ *   engine without work, long KFD batches, whose end no sensor reports (silent_blind), a check
+ *   that waits behind other requests: without an answer in time, the signal must still be there.
  * Test: tests/unit/test_engine_hazards.c, test_failing_graphs.c, test_silent_hang.c,
  *   test_held_engine.c, tests/e2e zombie, graphs and hang.
  */
@@ -188,6 +189,17 @@ static void engine_wedged_suspect(struct davy_step *s, struct davy_process *p)
 	w->check_ns = w->checked_ns = s->now_ns;
 }
 
+/*
+ * No answer in time, but what had led to the check has ended meanwhile: its slots are busy with the
+ * requests of others, on a host under load.
+ */
+static bool engine_wedged_runs_on(const struct davy_step *s, const struct davy_process *p,
+				  const struct davy_ev_probe *probe)
+{
+	return !probe->completion_status && !p->exception_ns && !p->failing_ns &&
+	       !engine_wedged_graph_stuck(s, p) && !engine_wedged_is_silent(s, p);
+}
+
 /* An error that says nothing of the graph, such as a refused request. */
 static bool engine_wedged_other_error(const struct davy_step *s, const struct davy_process *p,
 				      const struct davy_ev_probe *probe)
@@ -220,6 +232,10 @@ static void engine_wedged_look_at_probe(struct davy_step *s)
 	}
 	if (probe->health_status == HTTP_LOADING && !p->exception_ns)
 		return; /* still loading; a stuck graph triggers another check */
+	if (engine_wedged_runs_on(s, p, probe)) {
+		w->checked_ns = 0; /* the next stuck graph is checked at once */
+		return;
+	}
 	if (probe->completion_status == DAVY_PROBE_ALIVE) { /* no token can prove that it works */
 		if (engine_wedged_proven(s, p))
 			engine_wedged_raise(s, p, NULL);
