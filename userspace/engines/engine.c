@@ -91,8 +91,8 @@ static bool engine_matches(const struct davy_engine_marks *m, const struct davy_
 		return engine_module_in(m->modules, c->module);
 	return (!script && davy_word_in(m->programs, c->program)) ||
 	       davy_word_in(m->programs, name) || davy_word_in(m->titles, c->title) ||
-	       engine_part_in(m->paths, look->exe) ||
-	       engine_part_in(m->paths, c->title) || engine_part_in(m->paths, c->path);
+	       engine_part_in(m->paths, look->exe) || engine_part_in(m->paths, c->title) ||
+	       engine_part_in(m->paths, c->path);
 }
 
 void davy_engine_identify(const struct davy_engine_look *look, struct davy_engine_facts *ret_facts)
