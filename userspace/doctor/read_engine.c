@@ -128,7 +128,7 @@ static void engine_take_name(struct davy_doctor_engine *e, const char *name)
 
 	if (!at)
 		return;
-	while (isxdigit((unsigned char)at[len]) && len < sizeof(target) - 1)
+	while (len < sizeof(target) - 1 && isxdigit((unsigned char)at[len]))
 		len++;
 	if (len < 6)
 		return;

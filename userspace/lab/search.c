@@ -131,7 +131,8 @@ static int try_each(struct davy_search *search, const struct davy_cases *cases, 
 	for (size_t i = 0; i < count; i++) {
 		const struct davy_candidate *c = &search->candidate[i];
 
-		if (memcmp(&c->alone, &search->before, sizeof(c->alone)) != 0)
+		if (!davy_summary_not_worse(&c->alone, &search->before) ||
+		    !davy_summary_not_worse(&search->before, &c->alone)) /* it matters */
 			add_step(search, c->key,
 				 c->value < search->base.value[c->key] ? 750 : 1500);
 	}

@@ -142,7 +142,7 @@ static size_t kmsg_line_filler(const char *p)
 		if (!strncmp(p, words[i], strlen(words[i])))
 			return strlen(words[i]);
 	if (p[0] == '{' && davy_kmsg_digit(p[1])) {
-		for (len = 2; davy_kmsg_digit(p[len]) && len < 21; len++)
+		for (len = 2; len < 21 && davy_kmsg_digit(p[len]); len++)
 			;
 		return p[len] == '}' ? len + 1 : 0;
 	}
