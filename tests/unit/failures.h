@@ -73,7 +73,7 @@ static const struct davy_plan *last_failure(void)
 	for (size_t i = kept_count; i-- > 0;)
 		if (kept[i].kind == DAVY_PLAN_FAILURE)
 			return &kept[i];
-	fail_msg("no failure was told");
+	fail_msg("no failure was reported");
 	return NULL;
 }
 

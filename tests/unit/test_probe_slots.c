@@ -195,7 +195,7 @@ static void a_failed_attachment_takes_no_slot(void **state)
 	assert_false(davy_probe_slots_holds(&slots, 1, 0));
 }
 
-/* A function returns at several places, each with a probe of its own. */
+/* A function returns at several places, each with its probe. */
 static void each_place_of_a_kind_takes_a_slot(void **state)
 {
 	const struct davy_probe_owner first = { 1, MALLORY, 0 }, second = { 2, MALLORY, 0 };

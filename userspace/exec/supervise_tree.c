@@ -95,7 +95,7 @@ static bool tree_takes_arguments(const struct davy_supervisor *s,
 	return takes;
 }
 
-/* The engine is another one than the command says, or decides on its arguments by itself. */
+/* The command does not name the engine, or a script changes its arguments. */
 static void tree_take_start(struct davy_supervisor *s, struct davy_process_start *start,
 			    const struct davy_engine_facts *facts)
 {

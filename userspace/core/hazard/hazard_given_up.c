@@ -3,8 +3,8 @@
  * Signal: the engine of an adopted workload has ended and is not started again: no action is left,
  *   or the budget of actions is used up. Its supervisor ends with the engine's exit status, so that
  *   a service manager can act. Level 3, without an action.
- * Threshold: none of its own; budget.acts_per_hour and budget.host_acts_per_hour.
- * False alarms: an engine that somebody starts again at once. Not raised for a workload that
+ * Threshold: budget.acts_per_hour and budget.host_acts_per_hour.
+ * False alarms: an engine that a user restarts at once. Not raised for a workload that
  *   davylamp may not act on (mode, pin, another manager): there it promises nothing.
  * Test: tests/unit/test_given_up.c, tests/launch.
  */
