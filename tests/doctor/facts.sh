@@ -23,7 +23,7 @@ check "the size of NVIDIA's memory is NVML's" found model.memory ok '.evidence |
 check "the NVIDIA driver's version" found driver.bound ok '.evidence == "nvidia 580.159.04"'
 check "the NVIDIA device files" found access.open ok '.about == "/dev/nvidia-uvm"'
 check "NVML finds the GPU" found runtime.nvml ok '.evidence | test("NVIDIA Stand-in")'
-# What Vulkan answered on a real H200, which has no DRM device; the layer gives it over lavapipe.
+# The device that Vulkan named on a real H200 without a DRM device: the fault layer names lavapipe so.
 fault "ok type=discrete vendor=0x10de device=0x2335 heap=143771M name=NVIDIA H200"
 service_runs STANDIN_NVML=ok STANDIN_NVML_BUS=04 VK_DRIVER_FILES=/usr/share/vulkan/icd.d/lvp_icd.json \
 	VK_LAYER_PATH="$inside" VK_INSTANCE_LAYERS=VK_LAYER_DAVYLAMP_fault DAVYLAMP_VKFAULT="$inside/fault"

@@ -11,7 +11,7 @@
 # other device of QEMU, for its own driver.
 # QEMU emulates the guest's CPUs in one thread: with a thread for each, a CPU sometimes runs a breakpoint that
 # another has just removed from the kernel's text, and the kernel dies with "Oops: int3" (QEMU 7.2, kernel 7.2:
-# in three of three guests within 13 starts of 'davylamp trace discovery'; in one thread, 40 of 40 passed).
+# in three of three guests within 13 starts of 'davylamp trace discovery'; in one thread, 40 of 40 starts passed).
 # In the --out folder: output.log (the script's output), kernel.log, status.
 # Exit: the script's status; 124 on a timeout; 125 when the guest died or nothing could run.
 set -eu

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the agent would do about the alarms of a trace: a core of its own, in which every engine is
- * adopted and the mode is advise. It is separate, because an adopted engine is also checked by
- * requests, which a trace cannot answer.
+ * What the agent would do about the alarms of a trace. A second core judges the trace, with every
+ * engine adopted and in mode advise. It is separate from the core that raises the alarms, because
+ * an adopted engine is also checked by requests, which a trace cannot answer.
  */
 #ifndef DAVY_ACT_REPLAY_H
 #define DAVY_ACT_REPLAY_H

@@ -184,7 +184,7 @@ static uint64_t check_tool_runs(struct davy_sim *s, struct davy_sim_actor *a)
 
 /*
  * nvtop all day, rocm-smi from an exporter without rights each minute (it may not open /dev/kfd),
- * an amdgpu_top with a small buffer of its own. 12 h.
+ * an amdgpu_top with a small buffer. 12 h.
  */
 void davy_check_watching_tools(struct davy_sim *s, uint64_t arg)
 {

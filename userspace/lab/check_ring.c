@@ -288,7 +288,7 @@ void davy_check_reset_again(struct davy_sim *s, uint64_t arg)
 	(void)arg;
 	s->host_total = 128 * DAVY_GIB;
 	d->memory.gtt_total = 110 * DAVY_GIB;
-	e.ring = 0; /* gfx_0.0.0: without a compute queue of its own */
+	e.ring = 0; /* gfx_0.0.0: no separate compute queue */
 	p = davy_check_engine(s, d, &e, 64 * DAVY_GIB);
 	l = davy_check_chat(s, p, 15 * DAVY_S);
 	l->timed_out = check_first_reset;
