@@ -181,16 +181,43 @@ static void an_alarm_that_was_cleared_long_before_foresees_nothing(void **state)
 	assert_int_equal(s.no_credit_count, 1);
 }
 
-static void the_attribution_of_the_alarm_is_told(void **state)
+/* "met": the label's process runs. "known": the kernel names it in an event of that kind. */
+static enum davy_named named_by(const struct davy_case *of, bool met, uint32_t known,
+				const struct davy_plan *plans, size_t count)
 {
-	struct davy_case of = failing();
+	struct davy_event ev = { .at_ns = 940 * S, .pid = PID, .kind = DAVY_EV_PROCESS };
+	struct davy_judge j;
+
+	davy_judge_begin(&j, of);
+	if (met)
+		davy_judge_event(&j, &ev);
+	ev.kind = known;
+	davy_judge_event(&j, &ev);
+	for (size_t i = 0; i < count; i++)
+		davy_judge_plan(&j, &plans[i]);
+	davy_judge_end(&j, &judged_core);
+	return (enum davy_named)j.score.named;
+}
+
+static void the_attribution_of_the_alarms_is_judged(void **state)
+{
+	struct davy_case of = failing(), nobodys = failing();
+	struct davy_plan right = note(950 * S, PID, GPU, 2), other = note(945 * S, 1, GPU, 2);
+	struct davy_plan nobody = note(945 * S, 0, GPU, 2), of_victim = other, of_culprit = other;
+	struct davy_plan two[] = { other, right };
 
 	(void)state;
-	assert_int_equal(judged_one(&of, note(950 * S, PID, GPU, 2)).named, DAVY_NAMED_RIGHT);
-	assert_int_equal(judged_one(&of, note(950 * S, 1, GPU, 2)).named, DAVY_NAMED_WRONG);
-	assert_int_equal(judged_one(&of, note(950 * S, 0, GPU, 2)).named, DAVY_NAMED_NOBODY);
-	of.label.pid = 0;
-	assert_int_equal(judged_one(&of, note(950 * S, 1, GPU, 2)).named, DAVY_NAMED_UNKNOWN);
+	nobodys.label.pid = 0;
+	of_victim.victim_pid = of_culprit.culprit_pid = PID;
+	assert_int_equal(named_by(&of, true, DAVY_EV_RING, &right, 1), DAVY_NAMED_RIGHT);
+	assert_int_equal(named_by(&of, true, DAVY_EV_RING, &of_victim, 1), DAVY_NAMED_RIGHT);
+	assert_int_equal(named_by(&of, true, DAVY_EV_RING, &of_culprit, 1), DAVY_NAMED_RIGHT);
+	assert_int_equal(named_by(&of, true, DAVY_EV_RING, two, 2), DAVY_NAMED_RIGHT);
+	assert_int_equal(named_by(&of, true, DAVY_EV_RING, &other, 1), DAVY_NAMED_WRONG);
+	assert_int_equal(named_by(&of, true, DAVY_EV_RING, &nobody, 1), DAVY_NAMED_NOBODY);
+	assert_int_equal(named_by(&of, true, DAVY_EV_LOG, &nobody, 1), DAVY_NAMED_UNKNOWN);
+	assert_int_equal(named_by(&of, false, DAVY_EV_LOG, &other, 1), DAVY_NAMED_UNKNOWN);
+	assert_int_equal(named_by(&nobodys, true, DAVY_EV_RING, &other, 1), DAVY_NAMED_UNKNOWN);
 }
 
 static struct davy_score acted_on(const struct davy_case *of, struct davy_plan plan,
@@ -229,6 +256,31 @@ static void an_action_must_end_before_the_failure(void **state)
 	assert_int_equal(
 		acted_on(&benign, late, DAVY_ACTION_PAUSE, DAVY_VERDICT_ADVISED).false_act_count,
 		1);
+}
+
+/* 10 GB: 10 s to load again, and 0.4 s to stop. */
+static void a_replacement_takes_the_time_to_load_its_memory(void **state)
+{
+	struct davy_event ev = { .at_ns = S, .pid = PID, .kind = DAVY_EV_CLIENT };
+	struct davy_plan plans[DAVY_PLANS_MAX];
+	struct davy_case of = failing();
+
+	(void)state;
+	strcpy(ev.client.device, GPU);
+	ev.client.vram = 10000000000;
+	davy_core_init(&judged_core);
+	davy_core_step(&judged_core, &ev, plans, DAVY_PLANS_MAX);
+	judged_one(&of, note(950 * S, PID, GPU, 2)); /* sets the horizons */
+	assert_true(
+		acted_on(&of, note(989 * S, PID, GPU, 3), DAVY_ACTION_SHRINK, DAVY_VERDICT_ADVISED)
+			.acted);
+	assert_false(
+		acted_on(&of, note(990 * S, PID, GPU, 3), DAVY_ACTION_SHRINK, DAVY_VERDICT_ADVISED)
+			.acted);
+	assert_true(
+		acted_on(&of, note(999 * S, PID, GPU, 3), DAVY_ACTION_STOP, DAVY_VERDICT_ADVISED)
+			.acted);
+	davy_core_init(&judged_core);
 }
 
 static void only_notes_of_level_two_and_up_are_alarms(void **state)
@@ -751,8 +803,9 @@ int main(void)
 		cmocka_unit_test(an_unrelated_alarm_foresees_nothing),
 		cmocka_unit_test(a_sign_after_the_first_failure_of_the_incident_foresees_nothing),
 		cmocka_unit_test(an_alarm_that_was_cleared_long_before_foresees_nothing),
-		cmocka_unit_test(the_attribution_of_the_alarm_is_told),
+		cmocka_unit_test(the_attribution_of_the_alarms_is_judged),
 		cmocka_unit_test(an_action_must_end_before_the_failure),
+		cmocka_unit_test(a_replacement_takes_the_time_to_load_its_memory),
 		cmocka_unit_test(only_notes_of_level_two_and_up_are_alarms),
 		cmocka_unit_test(the_first_alarm_makes_the_lead),
 		cmocka_unit_test(an_alarm_counts_once_until_it_is_cleared),

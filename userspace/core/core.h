@@ -98,5 +98,6 @@ struct davy_clause {
 void davy_hazard_reason(const struct davy_plan *plan, struct davy_clause *c);
 
 const struct davy_precursor *davy_precursor(enum davy_hazard hazard);
+uint64_t davy_hazard_sees(enum davy_hazard hazard); /* DAVY_SEES() of its event kinds */
 
 #endif

@@ -7,14 +7,25 @@
  * Measured durations (README, Cost and the demonstration): event to freeze 4 ms at most; a fault to
  * the stop of the engine 364 ms. A replacement loads its memory again, slowly: 1 GB/s.
  */
-#define FREEZE_NS   (5 * DAVY_NS_PER_MS)
-#define STOP_NS	    (400 * DAVY_NS_PER_MS)
-#define BYTES_PER_S 1000000000ULL
+#define FREEZE_NS    (5 * DAVY_NS_PER_MS)
+#define STOP_NS	     (400 * DAVY_NS_PER_MS)
+#define BYTES_PER_MS 1000000
 
 void davy_judge_begin(struct davy_judge *j, const struct davy_case *of)
 {
 	memset(j, 0, sizeof(*j));
 	j->of = of;
+}
+
+void davy_judge_event(struct davy_judge *j, const struct davy_event *ev)
+{
+	const struct davy_label *l = &j->of->label;
+
+	if (!l->pid || ev->pid != l->pid)
+		return;
+	j->met |= ev->kind == DAVY_EV_PROCESS;
+	if (ev->at_ns >= l->precursor_ns)
+		j->named_in |= 1ULL << ev->kind;
 }
 
 static bool alarm_judge_same(const struct davy_raised_alarm *a, const struct davy_plan *plan)
@@ -64,9 +75,13 @@ static void alarm_judge_raise(struct davy_judge *j, const struct davy_plan *plan
 	memset(a, 0, sizeof(*a));
 	a->at_ns = plan->at_ns;
 	a->pid = plan->pid;
+	a->victim_pid = plan->victim_pid;
+	a->culprit_pid = plan->culprit_pid;
 	a->hazard = plan->hazard;
 	a->level = plan->level;
 	a->may_foresee = may_foresee;
+	a->met = j->met;
+	a->knowable = j->named_in & davy_hazard_sees((enum davy_hazard)plan->hazard);
 	memcpy(a->device, plan->device, sizeof(a->device));
 	memcpy(a->ring, plan->ring, sizeof(a->ring));
 }
@@ -125,7 +140,7 @@ static uint64_t alarm_judge_duration(const struct davy_core *core, const struct 
 		return FREEZE_NS;
 	if (!davy_action_has(plan->action, DAVY_ACTS_REPLACES) || !c)
 		return STOP_NS;
-	return STOP_NS + c->bytes / (BYTES_PER_S / DAVY_NS_PER_MS) * DAVY_NS_PER_MS;
+	return STOP_NS + c->bytes / BYTES_PER_MS * DAVY_NS_PER_MS;
 }
 
 void davy_judge_act(struct davy_judge *j, const struct davy_core *core,
@@ -163,23 +178,24 @@ void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 		alarm_judge_new(j, plan);
 }
 
-/* The time of the first failure of the incident; an incident reaches to "window" after its last. */
-static uint64_t alarm_judge_first_failure(const struct davy_label *l, const struct davy_core *core)
+/* The first failure of the label's incident, which reaches to "window" after its last one. */
+static struct davy_incident alarm_judge_incident(const struct davy_label *l,
+						 const struct davy_core *core)
 {
 	uint64_t window_ns = davy_config_ns(&core->config, DAVY_CFG_FORESIGHT_WINDOW_MS);
-	uint64_t first_ns = l->failure_ns;
+	struct davy_incident first = { .first_ns = l->failure_ns, .pid = l->pid };
 	struct davy_subject failure = { l->device, l->pid };
 
 	for (size_t i = 0; i < DAVY_FORESIGHT_INCIDENTS; i++) {
 		const struct davy_incident *e = &core->foresight.incidents[i];
 		struct davy_subject of = { e->device, e->pid };
 
-		if (e->used && e->reported && e->first_ns < first_ns &&
+		if (e->used && e->reported && e->first_ns < first.first_ns &&
 		    l->failure_ns <= e->last_ns + window_ns &&
 		    davy_foresight_same_subject((enum davy_log_class)l->class, of, failure))
-			first_ns = e->first_ns;
+			first = *e;
 	}
-	return first_ns;
+	return first;
 }
 
 static bool alarm_judge_foresees(const struct davy_raised_alarm *a, const struct davy_core *core,
@@ -193,13 +209,21 @@ static bool alarm_judge_foresees(const struct davy_raised_alarm *a, const struct
 	return !a->cleared_ns || a->cleared_ns + davy_config_ns(&core->config, horizon) >= first_ns;
 }
 
-static enum davy_named alarm_judge_named(const struct davy_label *l, uint32_t pid)
+static bool alarm_judge_names(const struct davy_raised_alarm *a, uint32_t pid)
 {
-	if (!l->pid)
+	return a->pid == pid || a->victim_pid == pid || a->culprit_pid == pid;
+}
+
+static enum davy_named alarm_judge_named(const struct davy_label *l,
+					 const struct davy_raised_alarm *first, bool named)
+{
+	if (l->pid && named)
+		return DAVY_NAMED_RIGHT;
+	if (!l->pid || !first->met)
 		return DAVY_NAMED_UNKNOWN;
-	if (!pid)
-		return DAVY_NAMED_NOBODY;
-	return pid == l->pid ? DAVY_NAMED_RIGHT : DAVY_NAMED_WRONG;
+	if (first->pid)
+		return DAVY_NAMED_WRONG;
+	return first->knowable ? DAVY_NAMED_NOBODY : DAVY_NAMED_UNKNOWN;
 }
 
 void davy_judge_end(struct davy_judge *j, const struct davy_core *core)
@@ -207,28 +231,30 @@ void davy_judge_end(struct davy_judge *j, const struct davy_core *core)
 	const struct davy_label *l = &j->of->label;
 	const struct davy_raised_alarm *best = NULL;
 	struct davy_score *s = &j->score;
-	uint64_t first_ns;
+	struct davy_incident first;
+	bool named = false;
 
 	if (!j->of->failed)
 		return;
-	first_ns = alarm_judge_first_failure(l, core);
-	s->acted = j->act_end_ns && j->act_end_ns < first_ns;
+	first = alarm_judge_incident(l, core);
+	s->acted = j->act_end_ns && j->act_end_ns < first.first_ns;
 	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
 		const struct davy_raised_alarm *a = &j->raised[i];
 
-		if (!alarm_judge_foresees(a, core, first_ns))
+		if (!alarm_judge_foresees(a, core, first.first_ns))
 			continue;
 		s->no_credit_count--;
+		named |= alarm_judge_names(a, l->pid) || (first.pid && a->pid == first.pid);
 		if (!best || a->at_ns < best->at_ns)
 			best = a;
 	}
 	if (!best)
 		return;
 	s->foreseen = true;
-	s->lead_time_ns = first_ns - best->at_ns;
+	s->lead_time_ns = first.first_ns - best->at_ns;
 	s->hazard = best->hazard;
 	s->level = best->level;
-	s->named = (uint8_t)alarm_judge_named(l, best->pid);
+	s->named = (uint8_t)alarm_judge_named(l, best, named);
 }
 
 uint32_t davy_lead_time_permille(const struct davy_case *of, const struct davy_score *score)

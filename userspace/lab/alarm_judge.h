@@ -12,6 +12,12 @@
  * has begun: a hang before the driver notices it, the first crash of a loop. Alarms after the
  * failure are not judged.
  *
+ * The process: right if one of the alarms that foresee the failure names the label's process, as
+ * subject, victim or culprit, or that of the incident's first failure. Else the earliest of them is judged: wrong if it names others only,
+ * nobody if it names none although the kernel had named the process since the precursor in an
+ * event of a kind that the hazard sees. Not judged: the process did not run yet, or the kernel did
+ * not know it.
+ *
  * Actions are judged apart (act_replay.h). The agent would have acted in time if a hazard that can
  * lead to the failure led to an action, and the action ends before the first failure by its
  * measured duration. An action in a benign trace, before the cause, or about another device and
@@ -29,9 +35,9 @@
 #define DAVY_RECORDED_NS   (600 * DAVY_NS_PER_S) /* before a recorded failure */
 #define DAVY_JUDGE_HAZARDS 64
 
-/* The process that the alarm named, compared with the one that the label names. */
+/* The process that the alarms named, compared with the one that the label names. */
 enum davy_named {
-	DAVY_NAMED_UNKNOWN = 0, /* the label names none */
+	DAVY_NAMED_UNKNOWN = 0, /* not judged */
 	DAVY_NAMED_RIGHT = 1,
 	DAVY_NAMED_WRONG = 2,
 	DAVY_NAMED_NOBODY = 3,
@@ -54,7 +60,7 @@ struct davy_score {
 	uint8_t level;
 	bool foreseen;
 	bool reported;		  /* before the failure, by any alarm about the failing object */
-	uint8_t named;		  /* enum davy_named, by that alarm */
+	uint8_t named;		  /* enum davy_named */
 	uint32_t no_credit_count; /* alarms about the failing object that foresaw nothing */
 	uint32_t false_act_count;
 	bool acted;  /* in time */
@@ -67,9 +73,13 @@ struct davy_raised_alarm {
 	uint64_t at_ns;
 	uint64_t cleared_ns; /* 0: it stands */
 	uint32_t pid;
+	uint32_t victim_pid;
+	uint32_t culprit_pid;
 	uint8_t hazard; /* 0: empty */
 	uint8_t level;
 	bool may_foresee; /* as far as is known before the failure */
+	bool met;	  /* the label's process ran */
+	bool knowable;	  /* the kernel had named it */
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 };
@@ -79,9 +89,14 @@ struct davy_judge {
 	struct davy_raised_alarm raised[DAVY_ALARMS_MAX];
 	struct davy_score score;
 	uint64_t act_end_ns; /* end of the action that ends first; 0: none */
+	uint64_t named_in;   /* DAVY_SEES() of events since the precursor with the label's pid */
+	bool met;	     /* the label's process runs */
 };
 
 void davy_judge_begin(struct davy_judge *j, const struct davy_case *of);
+
+/* Each event, before the plans that it leads to. */
+void davy_judge_event(struct davy_judge *j, const struct davy_event *ev);
 void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan);
 
 /* An action that was advised or refused; "core" has the memory of its process. */

@@ -37,6 +37,7 @@ static void score_replay(struct replica *r, const struct davy_event *events, siz
 	for (size_t i = 0; i < count; i++) {
 		size_t said = davy_core_step(&r->core, &events[i], plans, DAVY_PLANS_MAX);
 
+		davy_judge_event(&r->judge, &events[i]);
 		for (size_t j = 0; j < said; j++)
 			davy_judge_plan(&r->judge, &plans[j]);
 	}

@@ -22,6 +22,12 @@ const struct davy_precursor *davy_precursor(enum davy_hazard hazard)
 	return &davy_hazard_rows[hazard]->precursor;
 }
 
+uint64_t davy_hazard_sees(enum davy_hazard hazard)
+{
+	assert(hazard < DAVY_HZ_COUNT);
+	return davy_hazard_rows[hazard]->sees;
+}
+
 void davy_hazard_reason(const struct davy_plan *plan, struct davy_clause *c)
 {
 	assert(plan->hazard > DAVY_HZ_NONE && plan->hazard < DAVY_HZ_COUNT);
