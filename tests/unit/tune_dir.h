@@ -23,8 +23,9 @@
 #include "lab/apply.h"
 #include "lab/synth.h"
 
-#define S   DAVY_NS_PER_S
-#define GPU "0000:03:00.0"
+#define S     DAVY_NS_PER_S
+#define GPU   "0000:03:00.0"
+#define OTHER "0000:81:00.0"
 
 static char dir[64], path[128];
 
