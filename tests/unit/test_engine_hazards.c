@@ -92,8 +92,12 @@ static void a_stuck_graph_is_checked_past_its_limit_only(void **state)
 	(void)state;
 	served_engine();
 	pass(30 * S);
-	graph(50, now - 9 * S, 100, 50 * MS);
+	graph(50, now - 4 * S, 100, 50 * MS);
 	assert_int_equal(kept_count, 0);
+	graph(50, now - 9 * S, 100, 50 * MS);
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->form, DAVY_FORM_SLOW);
 	graph(50, now - 11 * S, 100, 50 * MS);
 	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
 	probe(200, 0, 0);
@@ -169,10 +173,13 @@ static void slow_graphs_raise_the_limit(void **state)
 	(void)state;
 	served_engine();
 	pass(300 * S);
-	graph(50, now - 79 * S, 100, 10 * S);
+	graph(50, now - 39 * S, 100, 10 * S);
 	assert_int_equal(kept_count, 0);
+	graph(50, now - 79 * S, 100, 10 * S);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 2);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	graph(50, now - 81 * S, 100, 10 * S);
-	assert_int_equal(kept_count, 1);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
 static void a_first_graph_may_compile_for_long(void **state)
@@ -649,6 +656,34 @@ static void a_late_exit_takes_nothing_of_the_pids_new_owner(void **state)
 	assert_null(davy_memory_client_of(m, 50, GPU));
 }
 
+/* Of a daemon that the agent does not know: runners of one model; those of another do not count. */
+static void runners_without_a_known_manager_count_by_model(void **state)
+{
+	(void)state;
+	begin_history();
+	runner_ends(91, false, 2 << 8);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
+	runner_ends(92, false, 1 << 8);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->form, DAVY_FORM_REPEATED);
+	assert_int_equal(core.foresight.hazard[DAVY_HZ_RUNNER_CRASH].predictions, 1);
+}
+
+/* The second crash before the first graph predicts the third; one after work does not count. */
+static void a_second_crash_at_the_start_predicts_a_third(void **state)
+{
+	(void)state;
+	begin_history();
+	runner_ends(91, true, 11);
+	runner_ends(92, false, 11);
+	assert_int_equal(core.foresight.hazard[DAVY_HZ_RUNNER_CRASH].predictions, 0);
+	runner_ends(93, false, 11);
+	assert_int_equal(core.foresight.hazard[DAVY_HZ_RUNNER_CRASH].predictions, 1);
+	pass(120 * S); /* nearer, it is the same incident */
+	runner_ends(94, false, 11);
+	assert_int_equal(core.foresight.hazard[DAVY_HZ_RUNNER_CRASH].confirmed, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -683,6 +718,8 @@ int main(void)
 		cmocka_unit_test(runners_that_end_now_and_then_are_no_crash),
 		cmocka_unit_test(another_process_of_the_same_pid_inherits_nothing),
 		cmocka_unit_test(a_late_exit_takes_nothing_of_the_pids_new_owner),
+		cmocka_unit_test(runners_without_a_known_manager_count_by_model),
+		cmocka_unit_test(a_second_crash_at_the_start_predicts_a_third),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -423,7 +423,8 @@ static void a_storm_of_two_becomes_one_thrash(void **state)
 	}
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->pid, 60);
-	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM), 2); /* level 2, then 3 */
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM),
+			 3); /* each evictor, then the thrash */
 }
 
 static void a_load_over_an_idle_model_is_no_thrash(void **state)
@@ -546,6 +547,20 @@ static void a_suspend_soon_after_work_is_a_note(void **state)
 	assert_int_equal(emptied_by(72), 2);
 }
 
+/* A browser takes memory of an idle model, which comes back: once is no thrash, again is. */
+static void what_leaves_and_comes_back_once_is_no_thrash(void **state)
+{
+	(void)state;
+	begin_recording("eviction_storm-benign-once");
+	moved_by(60, 61, 500, 0);
+	pass(15 * S);
+	moved_by(61, 61, 0, 500);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 1);
+	assert_replays();
+	moved_by(60, 61, 1000, 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -575,6 +590,7 @@ int main(void)
 		cmocka_unit_test(evictions_of_a_busy_model_count),
 		cmocka_unit_test(a_model_with_finished_jobs_is_not_idle),
 		cmocka_unit_test(a_suspend_soon_after_work_is_a_note),
+		cmocka_unit_test(what_leaves_and_comes_back_once_is_no_thrash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

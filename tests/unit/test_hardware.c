@@ -332,6 +332,33 @@ static void repeated_corrected_errors_count_with_their_number(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE), 1);
 }
 
+/* NVIDIA's driver names no process for Xid 13: the only engine, or who has the device's memory. */
+static void an_xid_without_a_pid_is_the_only_clients(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	process(60, 0, DAVY_ENGINE_VLLM, DAVY_BACKEND_CUDA);
+	ev = xid_line(13);
+	tell(&ev);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->pid, 60);
+	begin_history();
+	process(60, 0, DAVY_ENGINE_VLLM, DAVY_BACKEND_CUDA);
+	process(61, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CUDA);
+	ev = xid_line(13);
+	tell(&ev);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->pid, 0);
+	begin_history();
+	ev = event(DAVY_EV_CLIENT, 61);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	ev.client.vram = 1ULL << 33;
+	tell(&ev);
+	ev = xid_line(13);
+	tell(&ev);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->pid, 61);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_warning_stands_while_it_is_repeated),
 		cmocka_unit_test(a_weight_from_outside_is_bounded),
 		cmocka_unit_test(repeated_corrected_errors_count_with_their_number),
+		cmocka_unit_test(an_xid_without_a_pid_is_the_only_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -551,6 +551,34 @@ static void the_forecast_is_printed_as_text(void **state)
 	assert_non_null(strstr(text, "would fit with ubatch 64"));
 }
 
+/*
+ * Images of equal size: each job takes up to 80 % of the timeout. The first ones are a hazard,
+ * after ten minutes they are usual. Longer ones are a hazard again.
+ */
+static void jobs_that_were_always_long_are_usual(void **state)
+{
+	size_t early;
+
+	(void)state;
+	begin("job_headroom-usual", 512);
+	for (uint32_t i = 0; i < 5; i++)
+		job(60, LIMIT * (70 + i % 10) / 100);
+	assert_int_equal(note()->level, 2);
+	assert_int_equal(note()->form, DAVY_FORM_PLAIN);
+	for (uint32_t i = 0; i < 600; i++)
+		job(60, LIMIT * (70 + i * 7 % 10) / 100);
+	pass(60 * S);
+	early = notes();
+	for (uint32_t i = 0; i < 60; i++)
+		job(60, LIMIT * (70 + i * 7 % 10) / 100);
+	for (size_t i = early; i < notes(); i++)
+		assert_int_equal(note()->level, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		job(60, LIMIT * 90 / 100);
+	assert_int_equal(note()->level, 3);
+	assert_replays();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,6 +608,7 @@ int main(void)
 		cmocka_unit_test(a_pattern_that_goes_up_and_down_foresees_nothing),
 		cmocka_unit_test(noise_makes_no_forecast),
 		cmocka_unit_test(the_forecast_is_printed_as_text),
+		cmocka_unit_test(jobs_that_were_always_long_are_usual),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,9 +186,12 @@ static void a_slow_model_may_take_longer_for_a_graph(void **state)
 	pass(100 * S);
 	ev = event(DAVY_EV_GRAPH, 60);
 	ev.graph.graph_count = 100;
-	ev.graph.entered_ns = now - 59 * S;
+	ev.graph.entered_ns = now - 29 * S;
 	tell(&ev);
 	assert_int_equal(kept_count, 0);
+	ev.graph.entered_ns = now - 59 * S;
+	tell(&ev);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 2);
 	ev.graph.entered_ns = now - 61 * S;
 	tell(&ev);
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->threshold, 60 * S);

@@ -273,11 +273,23 @@ static void an_unneeded_node_may_be_refused(void **state)
 	ev = server(DAVY_BACKEND_CPU, 0); /* it wants none */
 	tell(&ev);
 	refuse("kfd");
-	ev.process.gpu_layers = 99;
+	assert_int_equal(notes(), 0);
+}
+
+/* Field report amd-dm-002: the service's user may not open the nodes. */
+static void a_discovery_that_is_refused_is_reported(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	ev = server(DAVY_BACKEND_ROCM, DAVY_LAYERS_AUTO); /* only its library is mapped */
 	ev.process.role = DAVY_ROLE_DISCOVERY;
 	tell(&ev);
 	refuse("kfd");
-	assert_int_equal(notes(), 0);
+	assert_int_equal(notes(), 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->form, DAVY_FORM_REFUSED);
 }
 
 int main(void)
@@ -294,6 +306,7 @@ int main(void)
 		cmocka_unit_test(an_exec_begins_anew),
 		cmocka_unit_test(a_refused_node_is_reported_at_once),
 		cmocka_unit_test(an_unneeded_node_may_be_refused),
+		cmocka_unit_test(a_discovery_that_is_refused_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

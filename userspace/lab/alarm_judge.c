@@ -101,8 +101,9 @@ static bool alarm_judge_can_lead(const struct davy_label *l, const struct davy_p
 	struct davy_subject alarm = { plan->device, plan->pid };
 	struct davy_subject failure = { l->device, l->pid };
 
-	return davy_precursor((enum davy_hazard)plan->hazard)->leads & 1 << l->class &&
-	       davy_foresight_same_subject((enum davy_log_class)l->class, alarm, failure);
+	return davy_leads_of(davy_precursor((enum davy_hazard)plan->hazard), plan->form) &
+		       1u << l->class
+	       && davy_foresight_same_subject((enum davy_log_class)l->class, alarm, failure);
 }
 
 static void alarm_judge_false(struct davy_judge *j, const struct davy_plan *plan)

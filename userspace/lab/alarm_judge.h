@@ -13,10 +13,10 @@
  * failure are not judged.
  *
  * The process: right if one of the alarms that foresee the failure names the label's process, as
- * subject, victim or culprit, or that of the incident's first failure. Else the earliest of them is judged: wrong if it names others only,
- * nobody if it names none although the kernel had named the process since the precursor in an
- * event of a kind that the hazard sees. Not judged: the process did not run yet, or the kernel did
- * not know it.
+ * subject, victim or culprit, or that of the incident's first failure. Else the earliest of them is
+ * judged: wrong if it names others only, nobody if it names none although the kernel had named the
+ * process since the precursor in an event of a kind that the hazard sees. Not judged: the process
+ * did not run yet, or the kernel did not know it.
  *
  * Actions are judged apart (act_replay.h). The agent would have acted in time if a hazard that can
  * lead to the failure led to an action, and the action ends before the first failure by its

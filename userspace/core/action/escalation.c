@@ -4,7 +4,7 @@
  * the workload that they act on. The next action follows when the hazard is seen again "settle"
  * after the last act. A new hazard of level 3 does not wait. Actions that the workload cannot do
  * are passed over, and the plan says so. Only workloads are acted on, and never the victim of a
- * hazard.
+ * hazard. If the device itself fails, each of its engines is acted on, one after another.
  */
 #include "core/action/acts.h"
 
@@ -58,6 +58,21 @@ static bool suits(struct davy_workload *w, struct davy_workload **choice)
 	return false;
 }
 
+/* The engines on a device that fails. */
+static struct davy_workload *escalation_on_device(struct davy_step *s, const char *device)
+{
+	struct davy_workload *choice = NULL;
+
+	for (size_t i = 0; device[0] && i < DAVY_WORLD_WORKLOADS; i++) {
+		struct davy_workload *w = &s->core->world.workloads[i];
+
+		if (w->id && w->backend != DAVY_BACKEND_CPU && davy_same_name(w->device, device) &&
+		    suits(w, &choice))
+			break;
+	}
+	return choice;
+}
+
 /*
  * The workload to act on: of the process with most of what is short, else of the subject, else
  * of the other processes by their usage. NULL: none of them is a workload's.
@@ -67,6 +82,8 @@ static struct davy_workload *target_of(struct davy_step *s, const struct davy_pl
 	struct davy_workload *choice = NULL;
 	bool named = s->hazards[note->hazard]->names_culprit; /* else the usage tells */
 
+	if (s->hazards[note->hazard]->of_device)
+		return escalation_on_device(s, note->device);
 	if (named && !note->victim_pid && s->hazards[note->hazard]->subject_suffers)
 		return NULL;
 	if (!named && suits(escalation_workload_of(s, note, note->culprit_pid), &choice))
@@ -188,6 +205,10 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 
 	if (!w)
 		return;
+	if (a->target != w->id && s->hazards[a->note.hazard]->of_device) {
+		a->at = 0; /* the next engine */
+		a->acted = false;
+	}
 	a->target = w->id;
 	if (a->note.level > 1)
 		davy_effects_troubled(s, w);

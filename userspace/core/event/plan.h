@@ -55,8 +55,13 @@ enum davy_form {
 	DAVY_FORM_RETRIED = 5, /* fault_storm, restore_hog: the driver repeats it */
 	DAVY_FORM_XID = 6,     /* hardware */
 	DAVY_FORM_SXID = 7,
-	DAVY_FORM_FAILING = 8, /* engine_wedged: its graphs fail */
-	DAVY_FORM_COUNT = 9,
+	DAVY_FORM_FAILING = 8,	   /* engine_wedged: its graphs fail */
+	DAVY_FORM_HEAT = 9,	   /* hardware: too hot */
+	DAVY_FORM_HOST_STALL = 10, /* driver_warning: the kernel itself hangs next */
+	DAVY_FORM_GROWING = 11,	   /* job_headroom: jobs take longer and longer */
+	DAVY_FORM_SLOW = 12,	   /* engine_wedged: one graph takes unusually long */
+	DAVY_FORM_REPEATED = 13,   /* runner_crash: not the first one */
+	DAVY_FORM_COUNT = 14,
 };
 
 /* The memory that is short. */

@@ -5,6 +5,8 @@
  *   below lists the kinds.
  * Threshold: one line. The level is its weight (log_kind.c) unless the table has another. The alarm
  *   stays while the line is repeated. The third WARN() of a driver in ten minutes is level 2.
+ * Actions: from level 3 on, each engine on the device moves to the CPU; from level 2 on if the
+ *   kernel itself is about to hang, because nothing can move then. Not for a driver's WARN().
  * False alarms: messages of a recovering driver are consequences and are ignored. A driver's WARN()
  *   and a VM leak are hints, level 1.
  * Test: tests/unit/test_hardware.c. The table lists lead times from field reports.
@@ -92,6 +94,8 @@ static void driver_warning_look(struct davy_step *s)
 	if (!note.comm[0])
 		davy_copy_name(note.comm, sizeof(note.comm), l->comm);
 	note.level = (uint8_t)level;
+	if (l->hazard == DAVY_LOG_HZ_HOST_STALL && l->kind != DAVY_LOG_DRIVER_WARNING)
+		note.form = DAVY_FORM_HOST_STALL;
 	note.unit = DAVY_UNIT_COUNT;
 	note.observed = 1;
 	note.threshold = 1;
@@ -111,4 +115,7 @@ const struct davy_hazard_row davy_hazard_driver_warning = {
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_PAGE_FAULT |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
+	.escalation[0] = { 2, { DAVY_ACTION_MIGRATE_CPU }, DAVY_FORM_HOST_STALL },
+	.escalation[1] = { 3, { DAVY_ACTION_MIGRATE_CPU } },
+	.of_device = true,
 };

@@ -5,9 +5,10 @@
  *   its device is busy (fdinfo, a running job, KFD queues), and no token was generated and no job
  *   or graph ended within "silent", (d) its graphs return GGML_STATUS_FAILED, as those of a lost
  *   device do with llama.cpp's pull request 27183, which throws nothing. The first one is checked.
- * Threshold: policies/hazards.conf. The proof is a failed one-token completion, requested at most
- *   every 30 s. The answer of /health is recorded but is no evidence: it is 200 in both cases. An
- *   engine that generates no token is judged by the signal, as one without a port.
+ * Threshold: policies/hazards.conf. A graph that has used half of its limit is level 2, a
+ *   precursor. The proof of level 3 is a failed one-token completion, requested at most every 30 s.
+ *   The answer of /health is recorded but is no evidence: it is 200 in both cases. An engine that
+ *   generates no token is judged by the signal, as one without a port.
  * False alarms: a pause by davylamp (no check, no alarm), a throttle (longer limits), the first
  *   graphs, which compile shaders (first_graph_age), an engine that is loading (503: check again
  *   later), a slow CPU backend (never checked), a handled exception or a single failed graph (the
@@ -287,6 +288,27 @@ static void engine_wedged_look_at_result(struct davy_step *s, struct davy_proces
 			s->now_ns + davy_threshold_ns(s, DAVY_CFG_EXCEPTION_GRACE_MS, NULL, p);
 }
 
+/* A graph has used half of its limit: a precursor, and no reason for a check. */
+static void engine_wedged_warn(struct davy_step *s, const struct davy_process *p)
+{
+	uint64_t limit_ns = engine_wedged_limit_ns(s, p) / 2;
+	struct davy_plan note;
+
+	if (!engine_wedged_on_gpu(p) || p->graph.may_end_unseen ||
+	    p->graph.graph_count < WARM_GRAPHS || p->graph.entered_ns <= p->checked_ok_ns ||
+	    engine_wedged_age_ns(s, p) < limit_ns || davy_is_paused(s, p))
+		return;
+	note = davy_plan_about(s, DAVY_HZ_ENGINE_WEDGED, p);
+	note.level = 2;
+	note.form = DAVY_FORM_SLOW;
+	note.device_class = 1;
+	davy_plan_evidence(&note, p->graph.entered_ns, DAVY_EV_GRAPH, 1);
+	note.observed = engine_wedged_age_ns(s, p);
+	note.threshold = limit_ns;
+	note.unit = DAVY_UNIT_NS;
+	davy_alarm_raise(s, &note);
+}
+
 static void engine_wedged_look(struct davy_step *s)
 {
 	struct davy_process *p;
@@ -307,6 +329,8 @@ static void engine_wedged_look(struct davy_step *s)
 	engine_wedged_look_at_result(s, p);
 	if (engine_wedged_graph_stuck(s, p))
 		engine_wedged_suspect(s, p);
+	else
+		engine_wedged_warn(s, p);
 }
 
 static void engine_wedged_reason(const struct davy_plan *p, struct davy_clause *c)
@@ -343,6 +367,8 @@ static bool engine_wedged_stands(const struct davy_step *s, const struct davy_pl
 
 	if (!p || davy_gave_token(p, note->at_ns))
 		return false;
+	if (note->form == DAVY_FORM_SLOW)
+		return p->graph.entered_ns && p->graph.entered_ns < note->at_ns;
 	if (note->form == DAVY_FORM_FAILING)
 		return p->failing_ns;
 	return note->form != DAVY_FORM_SILENT || p->life.done_ns < note->at_ns;
@@ -353,6 +379,9 @@ const struct davy_hazard_row davy_hazard_engine_wedged = {
 	.look = engine_wedged_look,
 	.reason = engine_wedged_reason,
 	.precursor.fails_as = DAVY_CLASS_HANG,
+	.precursor.leads = DAVY_CAN_HANG | DAVY_CAN_GPU_RESET | DAVY_CAN_RING_TIMEOUT,
+	.precursor.forms = 1 << DAVY_FORM_SLOW,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.of_failed_engine = true,
 	.until_token = true,
 	.engine_fails = 3,

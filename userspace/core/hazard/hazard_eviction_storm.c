@@ -58,13 +58,14 @@ static bool eviction_storm_owner_thrashes(struct davy_step *s, struct davy_moved
 	if (s->now_ns - o->window_ns >
 	    davy_threshold_ns(s, DAVY_CFG_EVICTION_THRASH_MS, device, p)) {
 		o->window_ns = s->now_ns;
-		o->out_bytes = o->in_bytes = 0;
+		o->out_bytes = o->in_bytes = o->again_bytes = 0;
 	}
 	if (out)
 		o->evictor_pid = s->ev->pid;
+	o->again_bytes += out < o->in_bytes ? out : o->in_bytes;
 	o->out_bytes += out;
 	o->in_bytes += in;
-	return o->out_bytes >= limit && o->in_bytes >= limit;
+	return o->out_bytes >= limit && o->in_bytes >= limit && o->again_bytes >= limit / 4;
 }
 
 /* One thrash alarm per device: while it is active, all participants keep it. */

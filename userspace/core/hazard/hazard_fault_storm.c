@@ -251,6 +251,35 @@ static void fault_storm_look_at_kfd(struct davy_step *s)
 	}
 }
 
+/* 0: none or several. */
+static uint32_t fault_storm_only_engine(struct davy_step *s, const char *device)
+{
+	const struct davy_process *p;
+	uint32_t only = 0;
+	size_t at = 0;
+
+	while ((p = davy_world_process_next(&s->core->world, &at))) {
+		if (p->engine == DAVY_ENGINE_NONE || !davy_same_name(p->device, device))
+			continue;
+		if (only)
+			return 0;
+		only = p->pid;
+	}
+	return only;
+}
+
+/* An Xid's line may lack the pid: the process with nearly all of the device's memory. */
+static uint32_t fault_storm_only_client(struct davy_step *s, const char *device)
+{
+	const struct davy_memory *m = &s->core->world.memory;
+	const struct davy_memory_client *most = davy_memory_largest(m, device), *next;
+
+	if (!most)
+		return fault_storm_only_engine(s, device);
+	next = davy_memory_largest_but(m, device, most->pid);
+	return next && next->bytes >= most->bytes / 16 ? 0 : most->pid;
+}
+
 /*
  * A line that reports a fault, or a precursor of faults by its weight: full interrupt rings, IOMMU.
  */
@@ -260,10 +289,14 @@ static void fault_storm_look_at_log(struct davy_step *s)
 	bool failure = in->role == DAVY_PART_FAILURE && in->log_class == DAVY_CLASS_PAGE_FAULT;
 	bool hint = in->role == DAVY_PART_PRECURSOR && in->hazard == DAVY_LOG_HZ_FAULT_STORM;
 	struct finding f;
+	uint32_t pid;
 
 	if (!failure && !hint)
 		return;
-	f = fault_storm_counted(s, DAVY_TALLY_FAULT_LINE, in->device, s->ev->pid,
+	pid = s->ev->pid;
+	if (!pid && in->kind == DAVY_LOG_XID)
+		pid = fault_storm_only_client(s, in->device);
+	f = fault_storm_counted(s, DAVY_TALLY_FAULT_LINE, in->device, pid,
 				1 + (uint64_t)in->repeats);
 	f.what = davy_log_line_name(in->kind, in->code);
 	if (failure) {
@@ -313,6 +346,6 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT |
 			   DAVY_CAN_RUNNER_CRASH_INIT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.escalation[0] = { 3, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
+	.escalation[0] = { 2, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
 	.device_fails = 3,
 };

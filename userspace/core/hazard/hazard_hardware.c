@@ -94,7 +94,9 @@ static void hardware_look_at_log(struct davy_step *s)
 	f.level = hardware_level(l->role, l->log_class, l->hazard, l->weight, hardware);
 	if (l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_SXID)
 		f.observed = l->code;
-	if (l->kind == DAVY_LOG_XID)
+	if (l->kind == DAVY_LOG_OVER_TEMPERATURE)
+		f.form = DAVY_FORM_HEAT;
+	else if (l->kind == DAVY_LOG_XID)
 		f.form = DAVY_FORM_XID;
 	else if (l->kind == DAVY_LOG_SXID)
 		f.form = DAVY_FORM_SXID;
@@ -224,4 +226,8 @@ const struct davy_hazard_row davy_hazard_hardware = {
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.escalation[0] = { 3, { DAVY_ACTION_MIGRATE_CPU } },
+	/* half of the work is half of the heat; at once, as a replacement takes longer */
+	.escalation[1] = { 3, { DAVY_ACTION_THROTTLE, DAVY_ACTION_MIGRATE_CPU }, DAVY_FORM_HEAT },
+	.of_device = true,
 };

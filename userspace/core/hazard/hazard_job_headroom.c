@@ -7,6 +7,8 @@
  *   are levels 2 and 3. If the growth reaches the timeout before the context is full (or within
  *   "ahead"), it is level 1 from a fifth of the timeout on, level 2 from "level1" on. Job time is
  *   roughly proportional to the ubatch: the plan names a ubatch that would stay below "level1".
+ *   Level 2 acts only on growth: long jobs of equal length are no precursor. Where jobs were slow
+ *   for ten minutes without a timeout, levels 2 and 3 begin a tenth above the longest of them.
  * False alarms: a single slow job (shader compilation, a pause, a suspend) stays at level 1. No
  *   alarm for jobs that are long but do not grow, for copies and video, and for a ring without
  *   timeout. A job that timed out is covered by job_stall and reset.
@@ -152,6 +154,7 @@ static void job_headroom_remember(struct davy_step *s, struct davy_load *l,
 {
 	if (share < job_headroom_level(s, l, p, 1))
 		return;
+	davy_load_add(l, (uint32_t)share, s->now_ns);
 	for (uint32_t i = 0; i < count && i < 3; i++) {
 		l->slow[l->slow_next] = (uint32_t)share;
 		l->slow_ns[l->slow_next] = s->now_ns;
@@ -252,7 +255,7 @@ static struct verdict job_headroom_judge(const struct davy_step *s, const struct
 	v.first_ns = s->now_ns;
 	v.level = share >= job_headroom_level(s, l, p, 1);
 	for (uint32_t level = 2; level <= 3; level++) {
-		if (third < job_headroom_level(s, l, p, level))
+		if (third < davy_load_threshold(l, job_headroom_level(s, l, p, level), MILLION))
 			break;
 		v.level = level;
 		v.share = third;
@@ -297,6 +300,7 @@ static void job_headroom_raise(struct davy_step *s, const struct davy_load *l,
 	note.fitting_ubatch = job_headroom_fitting(s, l, p, v->worst);
 	if (v->first_ns < s->now_ns)
 		davy_plan_evidence(&note, v->first_ns, DAVY_EV_JOB_TIMES, 3);
+	note.form = v->reach ? DAVY_FORM_GROWING : DAVY_FORM_PLAIN;
 	note.predicted_depth = l->by_depth ? (uint32_t)v->reach : 0;
 	note.until_ns = v->until_ns;
 	davy_alarm_raise(s, &note);
@@ -353,7 +357,7 @@ const struct davy_hazard_row davy_hazard_job_headroom = {
 	.reason = job_headroom_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.escalation[0] = { 2, { DAVY_ACTION_SHRINK } },
+	.escalation[0] = { 2, { DAVY_ACTION_SHRINK }, DAVY_FORM_GROWING },
 	.escalation[1] = { 3,
 			   { DAVY_ACTION_PAUSE, DAVY_ACTION_SHRINK, DAVY_ACTION_MIGRATE_CPU,
 			     DAVY_ACTION_RESTART } },

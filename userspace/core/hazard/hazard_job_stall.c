@@ -3,7 +3,8 @@
  * Signal: age of the oldest running job on a ring compared to the timeout of that ring
  *   (drm_gpu_scheduler.timeout, read from the scheduler).
  * Threshold: 25, 50, 75 % are levels 1 to 3. Level 2 needs another such job of the ring within a
- *   minute. The time to act is the rest of the timeout.
+ *   minute. If jobs of this load were slow for ten minutes without a timeout, both levels begin a
+ *   tenth above the longest of them (at most at 95 %). The time to act is the rest of the timeout.
  * False alarms: a timeout of 0 (never fires) is ignored. One job that uses half of the timeout and
  *   ends in time is no precursor: level 1 up to 75 %. The alarm outlives its job by the clear
  *   time: equally long jobs are one alarm, not one each.
@@ -27,10 +28,13 @@ static uint64_t job_stall_threshold(const struct davy_step *s, uint32_t level)
 
 static uint32_t job_stall_level_of(const struct davy_step *s, uint64_t permille)
 {
-	uint32_t level = 0;
+	const struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
+	const struct davy_load *l =
+		p ? davy_world_load(&s->core->world, p, s->ev->ring.device) : NULL;
+	uint32_t level = permille >= job_stall_threshold(s, 1);
 
-	for (uint32_t i = 1; i <= 3; i++)
-		level += permille >= job_stall_threshold(s, i);
+	for (uint32_t i = 2; i <= 3; i++)
+		level += permille >= davy_load_threshold(l, job_stall_threshold(s, i), 1000);
 	return level;
 }
 

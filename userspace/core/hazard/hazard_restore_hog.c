@@ -240,5 +240,6 @@ const struct davy_hazard_row davy_hazard_restore_hog = {
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.escalation[0] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK, DAVY_ACTION_RESTART } },
+	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK } },
+	.escalation[1] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK, DAVY_ACTION_RESTART } },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: an engine process was killed by an unexpected signal, or failed after its device ran out
- *   of memory; or its start did not get past a stage; or a manager's runners end with an error.
+ *   of memory; or its start did not get past a stage; or runners end with an error.
  * Threshold: one. It is a device failure if the process threw a vk:: exception before. A runner
  *   with a model that exits with an error (Ollama's own one with 2 after a panic) counts from
  *   "exits" within "window" on. Level 3 if one of them computed. Otherwise level 2, without an
@@ -59,27 +59,52 @@ static uint8_t runner_crash_level(const struct davy_process *p, int32_t status)
 	return ordered && !p->workload ? 1 : 3;
 }
 
+/* The failed ends of a manager's runners; without a known manager, of the model's. */
+static struct davy_tally *runner_crash_ends(struct davy_step *s, const struct davy_process *p,
+					    enum davy_tally_kind kind)
+{
+	const struct davy_process *manager = davy_world_process(&s->core->world, p->ppid);
+	uint32_t of = davy_model_key(p);
+	struct davy_tally *t;
+
+	if (manager && manager->engine != DAVY_ENGINE_NONE)
+		of = manager->pid;
+	t = davy_world_tally(&s->core->world, kind, "", of, s->now_ns,
+			     davy_threshold_ns(s, DAVY_CFG_CRASH_WINDOW_MS, p->device, p));
+	t->count++;
+	return t;
+}
+
 /*
- * Counts the failed exits of a manager's runners: the level, 0: too few. "first" of the tally is 1
- * once a runner that had computed is among them.
+ * Counts the failed exits of runners: the level, 0: too few. "first" of the tally is 1 once a
+ * runner that had computed is among them.
  */
 static uint8_t runner_crash_exits(struct davy_step *s, const struct davy_process *p, int32_t status,
 				  struct davy_plan *note)
 {
-	const struct davy_process *manager = davy_world_process(&s->core->world, p->ppid);
 	struct davy_tally *t;
 
-	if (!(status >> 8 & 0xff) || status & 0x7f || p->role != DAVY_ROLE_RUNNER || !p->model[0] ||
-	    !manager || manager->engine == DAVY_ENGINE_NONE)
+	if (!(status >> 8 & 0xff) || status & 0x7f || p->role != DAVY_ROLE_RUNNER || !p->model[0])
 		return 0;
-	t = davy_world_tally(&s->core->world, DAVY_TALLY_EXIT, "", manager->pid, s->now_ns,
-			     davy_threshold_ns(s, DAVY_CFG_CRASH_WINDOW_MS, p->device, p));
-	t->count++;
+	t = runner_crash_ends(s, p, DAVY_TALLY_EXIT);
 	t->first |= p->worked_ns != 0;
 	note->threshold = t->count;
 	if (t->count < davy_threshold(s, DAVY_CFG_CRASH_EXITS, p->device, p))
 		return 0;
+	note->form = DAVY_FORM_REPEATED;
 	return t->first ? 3 : 2;
+}
+
+/* The level of an end by a signal. A second one before the first graph will not be the last. */
+static uint8_t runner_crash_signal(struct davy_step *s, const struct davy_process *p,
+				   int32_t status, struct davy_plan *note)
+{
+	uint8_t level = runner_crash_level(p, status);
+
+	if (level > 1 && !p->graph.graph_count &&
+	    runner_crash_ends(s, p, DAVY_TALLY_CRASH)->count > 1)
+		note->form = DAVY_FORM_REPEATED;
+	return level;
 }
 
 /* A start that failed, and who started it: there is no process to act on. */
@@ -118,7 +143,7 @@ static void runner_crash_look(struct davy_step *s)
 		return;
 	note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, p);
 	note.level = runner_crash_crashed(s, p, gone->status)
-			     ? runner_crash_level(p, gone->status)
+			     ? runner_crash_signal(s, p, gone->status, &note)
 			     : runner_crash_exits(s, p, gone->status, &note);
 	if (!note.level)
 		return;
@@ -154,7 +179,7 @@ static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c
 	else
 		c->say(c, "exited with %d", (status >> 8) & 0xff);
 	if (p->threshold)
-		c->say(c, ", as %" PRIu64 " runners of its manager did recently", p->threshold);
+		c->say(c, ", as %" PRIu64 " such runners did recently", p->threshold);
 	if (found)
 		c->say(c, " at the stage %s", p->detail);
 	else if (type[0])
@@ -166,5 +191,8 @@ const struct davy_hazard_row davy_hazard_runner_crash = {
 	.look = runner_crash_look,
 	.reason = runner_crash_reason,
 	.precursor.seen_in_events = true,
+	.precursor.leads = DAVY_CAN_RUNNER_CRASH_INIT,
+	.precursor.forms = 1 << DAVY_FORM_REPEATED,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.of_failed_engine = true,
 };

@@ -37,7 +37,7 @@ static bool silent_cpu_has_gpu(const struct davy_process *p)
 {
 	if (davy_same_name(p->device, "llvmpipe") || p->backend == DAVY_BACKEND_CPU)
 		return false;
-	return p->device[0] || p->backend != DAVY_BACKEND_UNKNOWN;
+	return p->device[0] || (p->backend != DAVY_BACKEND_UNKNOWN && !p->refused_ns);
 }
 
 /* A Python server has its device in a worker process. */
@@ -53,6 +53,22 @@ static bool silent_cpu_child_has_gpu(struct davy_step *s, uint32_t pid)
 				return true;
 		}
 	return false;
+}
+
+/* "": none or several are known. A refused node has no device: nothing behind it was opened. */
+static const char *silent_cpu_only_device(const struct davy_step *s)
+{
+	const struct davy_world *w = &s->core->world;
+	const char *only = "";
+
+	for (size_t i = 0; i < DAVY_WORLD_DEVICES; i++) {
+		if (!w->devices[i].used_ns || !w->devices[i].device[0])
+			continue;
+		if (only[0])
+			return "";
+		only = w->devices[i].device;
+	}
+	return only;
 }
 
 static bool silent_cpu_serves(const struct davy_process *p)
@@ -77,6 +93,12 @@ static void silent_cpu_describe(const struct davy_step *s, const struct davy_pro
 		note->form = DAVY_FORM_LAYERS;
 }
 
+/* A software device is no device. */
+static const char *silent_cpu_device_of(const struct davy_step *s, const struct davy_process *p)
+{
+	return p->refused_ns ? silent_cpu_only_device(s) : "";
+}
+
 static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
 {
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_SILENT_CPU, p);
@@ -87,18 +109,26 @@ static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
 	if (!p->refused_ns)
 		note.threshold = davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p);
 	note.first_precursor_ns = p->met_ns;
-	memset(note.device, 0, sizeof(note.device)); /* a software device is no device */
+	davy_copy_name(note.device, sizeof(note.device), silent_cpu_device_of(s, p));
 	silent_cpu_describe(s, p, &note);
 	davy_alarm_raise(s, &note);
 }
 
+/* Who opens a GPU's node wants the GPU, also the child that only looks for devices. */
+static bool silent_cpu_expected(struct davy_step *s, const struct davy_process *p)
+{
+	if (p->refused_ns && p->gpu_layers)
+		return true;
+	return silent_cpu_serves(p) && silent_cpu_wants_gpu(s, p);
+}
+
 static void silent_cpu_look_at(struct davy_step *s, struct davy_process *p)
 {
-	if (p->engine == DAVY_ENGINE_NONE || silent_cpu_has_gpu(p) || !silent_cpu_serves(p) ||
-	    !silent_cpu_wants_gpu(s, p) || (p->flags & DAVY_PROCESS_PARTIAL) ||
-	    silent_cpu_child_has_gpu(s, p->pid)) {
+	if (p->engine == DAVY_ENGINE_NONE || silent_cpu_has_gpu(p) || !silent_cpu_expected(s, p) ||
+	    (p->flags & DAVY_PROCESS_PARTIAL) || silent_cpu_child_has_gpu(s, p->pid)) {
 		if (p->on_cpu)
-			davy_alarm_clear(s, DAVY_HZ_SILENT_CPU, p->pid, "", "");
+			davy_alarm_clear(s, DAVY_HZ_SILENT_CPU, p->pid, silent_cpu_device_of(s, p),
+					 "");
 		p->on_cpu = 0;
 		if (silent_cpu_has_gpu(p))
 			p->refused_ns = 0;
@@ -163,4 +193,7 @@ const struct davy_hazard_row davy_hazard_silent_cpu = {
 	.look = silent_cpu_look,
 	.reason = silent_cpu_reason,
 	.precursor.seen_in_events = true,
+	.precursor.leads = DAVY_CAN_DISCOVERY_MISS,
+	.precursor.forms = 1 << DAVY_FORM_REFUSED,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 };

@@ -6,8 +6,8 @@
  * Threshold: level 2 if the smaller of "bytes" and "share" of VRAM spills within "window", VRAM is
  *   at "full" or has less than "headroom", and both still hold a second later. Level 3 if the speed
  *   (tokens, otherwise graphs) of an engine on the device falls below "collapse" of its usual
- *   speed: during such a spill, or if GTT has grown as much slowly since VRAM became full. The
- *   alarm stays while half of the jump remains.
+ *   speed: during such a spill, or if GTT has grown as much slowly since VRAM became full. Level 2
+ *   for half of that fall. The alarm stays while half of the jump remains.
  * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU), or due to a process
  *   that is still loading and has nothing evicted; a device that shares host memory; a runtime
  *   suspend (VRAM moves to GTT and is not full a second later). Two models that take turns: one
@@ -194,7 +194,8 @@ static bool silent_spill_remains(struct davy_step *s, const struct davy_memory_d
 }
 
 static void silent_spill_raise(struct davy_step *s, const struct davy_memory_device *d,
-			       uint32_t level, uint64_t observed, uint64_t threshold)
+			       uint32_t level, enum davy_unit unit, uint64_t observed,
+			       uint64_t threshold)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, d->spill.pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_SILENT_SPILL, p);
@@ -202,10 +203,10 @@ static void silent_spill_raise(struct davy_step *s, const struct davy_memory_dev
 	note.pid = d->spill.pid;
 	davy_copy_name(note.device, sizeof(note.device), d->device);
 	note.level = (uint8_t)level;
-	note.unit = level == 3 ? DAVY_UNIT_PERMILLE : DAVY_UNIT_BYTES;
+	note.unit = (uint8_t)unit;
 	note.observed = observed;
 	note.threshold = threshold;
-	if (level == 3 && s->ev->pid != note.pid)
+	if (unit == DAVY_UNIT_PERMILLE && s->ev->pid != note.pid)
 		note.victim_pid = s->ev->pid;
 	davy_plan_evidence(&note, d->spill.found_ns,
 			   d->spill.of_client ? DAVY_EV_CLIENT : DAVY_EV_MEMORY, 1);
@@ -240,7 +241,7 @@ static bool silent_spill_hurts(struct davy_step *s, struct davy_memory_device *d
 
 static void silent_spill_report(struct davy_step *s, struct davy_memory_device *d)
 {
-	silent_spill_raise(s, d, silent_spill_hurts(s, d) ? 2 : 1, d->spill.bytes,
+	silent_spill_raise(s, d, silent_spill_hurts(s, d) ? 2 : 1, DAVY_UNIT_BYTES, d->spill.bytes,
 			   silent_spill_jump(s, d, silent_spill_spiller(s, d)));
 }
 
@@ -302,13 +303,14 @@ static void silent_spill_look_at_pace(struct davy_step *s)
 {
 	struct davy_world *w = &s->core->world;
 	const struct davy_process *p = davy_world_process(w, s->ev->pid);
-	uint64_t collapse, jump = 0, seeped = 0;
+	uint64_t collapse, sag, jump = 0, seeped = 0;
 	struct davy_memory_device *d;
 	uint32_t pace;
 
 	if (!p || p->engine == DAVY_ENGINE_NONE)
 		return;
 	collapse = davy_threshold(s, DAVY_CFG_SPILL_COLLAPSE, NULL, p);
+	sag = (1000 + collapse) / 2;
 	d = davy_memory_device(&w->memory, p->device);
 	if (d && d->spill.full) {
 		jump = silent_spill_jump(s, d, silent_spill_spiller(s, d));
@@ -316,11 +318,12 @@ static void silent_spill_look_at_pace(struct davy_step *s)
 	}
 	pace = davy_pace_take(&w->paces, s->ev,
 			      !d || !(d->spill.found_ns || seeped > jump / SEEP_PART),
-			      (uint32_t)collapse);
-	if (!d || pace >= collapse || !(d->spill.raised || (jump && seeped >= jump)))
+			      (uint32_t)sag);
+	if (!d || pace >= sag || !(d->spill.raised || (jump && seeped >= jump)))
 		return;
 	silent_spill_found_by_pace(s, d, seeped);
-	silent_spill_raise(s, d, 3, pace, collapse);
+	silent_spill_raise(s, d, pace < collapse ? 3 : 2, DAVY_UNIT_PERMILLE, pace,
+			   pace < collapse ? collapse : sag);
 }
 
 static void silent_spill_look(struct davy_step *s)

@@ -29,8 +29,8 @@ bool davy_foresight_same_subject(enum davy_log_class class, struct davy_subject 
 
 	if ((!alarm.device[0] && !alarm.pid) || (!failure.device[0] && !failure.pid))
 		return true;
-	if (pids && alarm.pid != failure.pid && OF_PROCESS & 1 << class)
-		return false;
+	if (pids && OF_PROCESS & 1 << class) /* it may use several devices */
+		return alarm.pid == failure.pid;
 	if (devices)
 		return davy_same_name(alarm.device, failure.device);
 	return pids && alarm.pid == failure.pid;
@@ -243,13 +243,15 @@ void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 {
 	const struct davy_precursor *p = foresight_precursor(s, note->hazard);
 	struct davy_prediction *prediction;
+	uint32_t leads = davy_leads_of(p, note->form);
 
-	if (p->fails_as && !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
+	if (!leads && p->fails_as &&
+	    !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
 		davy_incident_of_alarm(s, note,
 				       note->form == DAVY_FORM_FAILING
 					       ? DAVY_CLASS_DEVICE_LOST
 					       : (enum davy_log_class)p->fails_as);
-	if (!p->leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
+	if (!leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
 		return;
 	if (foresight_raised(&s->core->foresight, note))
 		return;

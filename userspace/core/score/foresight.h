@@ -83,11 +83,13 @@ struct davy_foresight {
 
 /*
  * How a hazard relates to failures: the classes of kernel log lines of that hazard (log_kind.c),
- * and the engine's reaction. One of the first three is set. An alarm counts only for the classes
- * that its row lists.
+ * and the engine's reaction. One of "leads", "fails_as" and "seen_in_events" is set. An alarm
+ * counts only for the classes that its row lists. With "forms", only alarms of those forms lead to
+ * a failure; the others are a failure, or its consequence.
  */
 struct davy_precursor {
 	uint16_t leads;	     /* classes it can lead to: bits of enum davy_log_class_bit */
+	uint16_t forms;	     /* 1 << enum davy_form; 0: all */
 	uint8_t fails_as;    /* the alarm itself is a failure: enum davy_log_class */
 	bool seen_in_events; /* a consequence: its event already counts as the failure */
 	enum davy_config_key horizon;
@@ -96,13 +98,19 @@ struct davy_precursor {
 /*
  * The subject rule of all scores. An alarm is about the subject of a failure if it names the same
  * device, or the same process where no device is known. If the failure of that class is one
- * process's own, and both name a process, it must be the same one. An alarm or a failure without
- * device and process is the host's and fits any.
+ * process's own, and both name a process, only the process counts: it may use several devices. An
+ * alarm or a failure without device and process is the host's and fits any.
  */
 struct davy_subject {
 	const char *device;
 	uint32_t pid;
 };
+
+/* The classes that an alarm of the row can lead to. */
+static inline uint32_t davy_leads_of(const struct davy_precursor *p, uint8_t form)
+{
+	return p->forms && !(p->forms & 1u << form) ? 0 : p->leads;
+}
 
 bool davy_foresight_same_subject(enum davy_log_class class, struct davy_subject alarm,
 				 struct davy_subject failure);

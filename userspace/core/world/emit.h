@@ -43,6 +43,7 @@ struct davy_hazard_row {
 	struct davy_precursor precursor;
 	struct davy_escalation escalation[DAVY_ESCALATION_LEVELS]; /* ascending levels */
 	enum davy_shortage shortage; /* of the device; the largest user is the culprit */
+	bool of_device;		     /* each engine on the device is acted on */
 	bool names_culprit;	     /* the precursor itself distinguishes culprit and victim */
 	bool of_long_jobs;	     /* a smaller batch helps */
 	bool of_failed_engine;	     /* the engine must be replaced immediately */

@@ -230,6 +230,7 @@ struct davy_moved_owner {
 	uint64_t window_ns;
 	uint64_t out_bytes;
 	uint64_t in_bytes;
+	uint64_t again_bytes; /* out again after as much had come back in */
 };
 
 #define DAVY_MOVED_OWNERS 8

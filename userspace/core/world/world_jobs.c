@@ -7,6 +7,7 @@
 #include "lib/hash.h"
 
 #define FIRST_BIN_MS   1000
+#define MILLION	       1000000u
 #define SLOT_TIMES_MAX (1u << 20) /* per event; keeps products within 63 bits */
 
 enum davy_queue_kind davy_ring_kind(const char *ring)
@@ -221,33 +222,80 @@ static uint64_t jobs_load_hash(const struct davy_process *p, const char *device,
 	return (hash ^ p->ubatch ^ (uint64_t)p->backend << 32) * 1099511628211u;
 }
 
-struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_process *p,
-				      const char *device, uint64_t now_ns)
+static const char *jobs_load_model(const struct davy_process *p)
 {
-	const char *model = p->model[0] ? p->model : p->comm;
+	return p->model[0] ? p->model : p->comm;
+}
+
+uint32_t davy_model_key(const struct davy_process *p)
+{
+	return (uint32_t)davy_fnv_text(DAVY_FNV_START, jobs_load_model(p));
+}
+
+const struct davy_load *davy_world_load(const struct davy_world *w, const struct davy_process *p,
+					const char *device)
+{
+	const char *model = jobs_load_model(p);
 	uint64_t hash = jobs_load_hash(p, device, model);
-	struct davy_load *victim = &w->jobs.loads[0];
 
 	for (size_t i = 0; i < DAVY_WORLD_LOADS; i++) {
-		struct davy_load *l = &w->jobs.loads[i];
+		const struct davy_load *l = &w->jobs.loads[i];
 
 		if (l->used_ns && l->hash == hash && l->ubatch == p->ubatch &&
 		    l->backend == p->backend && davy_same_name(l->model, model) &&
-		    davy_same_name(l->device, device)) {
-			l->used_ns = now_ns;
+		    davy_same_name(l->device, device))
 			return l;
-		}
-		if (l->used_ns < victim->used_ns)
-			victim = l;
 	}
+	return NULL;
+}
+
+struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_process *p,
+				      const char *device, uint64_t now_ns)
+{
+	struct davy_load *l = (struct davy_load *)davy_world_load(w, p, device);
+	struct davy_load *victim = &w->jobs.loads[0];
+	const char *model = jobs_load_model(p);
+
+	if (l) {
+		l->used_ns = now_ns;
+		return l;
+	}
+	for (size_t i = 0; i < DAVY_WORLD_LOADS; i++)
+		if (w->jobs.loads[i].used_ns < victim->used_ns)
+			victim = &w->jobs.loads[i];
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
 	davy_copy_name(victim->device, sizeof(victim->device), device);
 	davy_copy_name(victim->model, sizeof(victim->model), model);
-	victim->hash = hash;
+	victim->hash = jobs_load_hash(p, device, model);
 	victim->used_ns = now_ns ? now_ns : 1;
 	victim->ubatch = p->ubatch;
 	victim->backend = p->backend;
 	davy_growth_begin(&victim->growth, FIRST_BIN_MS);
 	return victim;
+}
+
+void davy_load_add(struct davy_load *l, uint32_t share, uint64_t now_ns)
+{
+	if (!l->period_ns || now_ns - l->period_ns > DAVY_USUAL_NS) {
+		if (l->period_count >= DAVY_USUAL_JOBS && l->period_most > l->usual)
+			l->usual = l->period_most;
+		l->period_ns = now_ns ? now_ns : 1;
+		l->period_most = l->period_count = 0;
+	}
+	if (share > l->period_most)
+		l->period_most = share;
+	l->period_count++;
+}
+
+uint64_t davy_load_threshold(const struct davy_load *l, uint64_t threshold, uint64_t timeout)
+{
+	uint64_t usual, most = timeout - timeout / 20;
+
+	if (!l || !l->usual)
+		return threshold;
+	usual = (uint64_t)l->usual * timeout / MILLION;
+	usual += usual / 10;
+	usual = usual < most ? usual : most;
+	return usual > threshold ? usual : threshold;
 }

@@ -14,6 +14,8 @@
 #define DAVY_WORLD_LOADS      64
 #define DAVY_WORLD_LOCKUPS    64
 #define DAVY_LOAD_SLOW	      8
+#define DAVY_USUAL_NS	      (600 * DAVY_NS_PER_S)
+#define DAVY_USUAL_JOBS	      32
 #define DAVY_TIMEOUT_MAX_NS   (UINT64_MAX / 1000000) /* 5 h; a longer timeout never fires */
 
 struct davy_times_state { /* finished jobs of a process on a ring */
@@ -47,6 +49,11 @@ struct davy_load { /* the jobs of a model with its ubatch on a device, for any p
 	struct davy_growth growth; /* job time as part of the timeout, in millionths */
 	uint64_t slow_ns[DAVY_LOAD_SLOW];
 	uint32_t slow[DAVY_LOAD_SLOW]; /* timeout parts of the last slow jobs, in millionths */
+	uint64_t period_ns;	       /* start of the current period of DAVY_USUAL_NS */
+	uint32_t period_most;	       /* of the slow jobs in it */
+	uint32_t period_count;
+	uint32_t usual; /* most in any period that had enough of them; 0: unknown */
+	uint32_t usual_pad;
 };
 
 struct davy_lockup_state {
@@ -81,6 +88,22 @@ struct davy_times_state *davy_world_times(struct davy_world *w, const char *devi
 /* The load that "p" runs on "device". Created if missing; may replace the oldest. */
 struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_process *p,
 				      const char *device, uint64_t now_ns);
+
+/* A hash of its model's name; without one, of its own. */
+uint32_t davy_model_key(const struct davy_process *p);
+
+/* NULL: nothing is known. */
+const struct davy_load *davy_world_load(const struct davy_world *w, const struct davy_process *p,
+					const char *device);
+
+/* A job of the load has ended that took a noticeable part of its timeout, in millionths. */
+void davy_load_add(struct davy_load *l, uint32_t share, uint64_t now_ns);
+
+/*
+ * The threshold for a load whose jobs have long been slow: not below what "usual" jobs take, and
+ * one tenth above it, but low enough to act before the timeout. Any unit.
+ */
+uint64_t davy_load_threshold(const struct davy_load *l, uint64_t threshold, uint64_t timeout);
 
 /* Maximum time of a job on that ring; 0: unlimited or unknown. */
 uint64_t davy_world_timeout(const struct davy_world *w, const char *device, const char *ring);

@@ -29,7 +29,7 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_ALLOC_LINE = 11,
 	DAVY_TALLY_ALLOC_HINT = 12,
 	DAVY_TALLY_WARNING = 13,
-	DAVY_TALLY_EXIT = 14, /* by manager */
+	DAVY_TALLY_EXIT = 14, /* by manager, or by model */
 	DAVY_TALLY_ALLOC_LIMIT = 15,
 	DAVY_TALLY_ALLOC_BIND = 16,
 	DAVY_TALLY_REBIND = 17,
@@ -38,6 +38,7 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_ALLOC_IOCTL = 20,
 	DAVY_TALLY_RETRY_LASTS = 21,  /* served faults, "first" is the start of the storm */
 	DAVY_TALLY_REBIND_LASTS = 22, /* xe's rebinds, the same */
+	DAVY_TALLY_CRASH = 23,	      /* before the first graph, as DAVY_TALLY_EXIT */
 };
 
 struct davy_tally { /* count in a window that begins with the first occurrence */
