@@ -39,7 +39,7 @@ struct davy_source_order {
 	enum davy_source_state state;
 	uint64_t seen_count; /* of this fact, where nothing else tells the same; else 0 */
 	size_t choice_count;
-	size_t used; /* index of the rung in use; rung_count when off */
+	size_t used; /* index of the source in use; choice_count: off */
 	struct davy_source_choice choice[DAVY_SOURCE_SOURCES];
 };
 

@@ -43,7 +43,7 @@ static void control_feed_workload(struct davy_link *link, enum davy_workload_op 
 
 	ev.workload.workload = link->workload;
 	ev.workload.op = (uint8_t)op;
-	ev.workload.adopted = 1; /* starting an engine under davylamp exec is consent */
+	ev.workload.adopted = 1; /* starting an engine under davylamp exec adopts it */
 	ev.workload.movable = link->variables ? link->movable : davy_engine_movable(link->engine);
 	ev.workload.can = can(link);
 	ev.workload.engine = (uint8_t)link->engine;
