@@ -94,7 +94,7 @@ _davylamp() {
 			return ;;
 		release) words="--module --all --socket --state --help" ;;
 		replay)
-			mapfile -t COMPREPLY < <(compgen -f -W "--json --summary --policy --help" -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -f -W "--json --summary --final --policy --help" -- "$cur")
 			return ;;
 		log) mapfile -t COMPREPLY < <(compgen -f -W "--json --help" -- "$cur"); return ;;
 		esac ;;

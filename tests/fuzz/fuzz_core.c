@@ -91,6 +91,11 @@ static void mend_tuning(struct davy_ev_tuning *t)
 	t->of.lessons %= 8;
 }
 
+static void mend_scores(struct davy_ev_scores *s)
+{
+	s->confirmed = s->alarms ? s->confirmed % (s->alarms + 1) : 0;
+}
+
 static void mend_fact(struct davy_ev_fact *f, uint8_t n)
 {
 	static const uint16_t strange[] = { DAVY_FACT_OOM_VICTIM, DAVY_FACT_IOCTL_FAILED };
@@ -130,6 +135,9 @@ static void mend_kind(struct davy_event *ev, uint8_t n)
 		break;
 	case DAVY_EV_RESTORED:
 		mend_restored(&ev->restored);
+		break;
+	case DAVY_EV_SCORES:
+		mend_scores(&ev->scores);
 		break;
 	case DAVY_EV_TUNING:
 		mend_tuning(&ev->tuning);
@@ -254,9 +262,36 @@ static void check_plan(const struct davy_plan *p)
 		require(p->workload && may_act(p->workload));
 	require(p->tuning.why < DAVY_TUNER_WHY_COUNT &&
 		p->settings.cache_type < DAVY_TUNER_CACHE_COUNT);
+	require(p->probability_permille < 1000 && (!p->probability_permille || p->level >= 2));
 	if (p->kind == DAVY_PLAN_FAILURE)
 		require(p->failure_class && p->failure_class < DAVY_CLASS_COUNT &&
 			(p->hazard != DAVY_HZ_NONE) == (p->lead_time_ns != 0));
+}
+
+/* The results by hazard and level, by stated probability, and of all predictions. */
+static void check_calibration(const struct davy_foresight *f)
+{
+	const struct davy_calibration *c = &f->calibration;
+	uint64_t alarms = 0, confirmed = 0, in_bins = 0, confirmed_in_bins = 0;
+
+	for (size_t i = 0; i < DAVY_HZ_COUNT; i++)
+		for (size_t j = 0; j < DAVY_SCORED_LEVELS; j++) {
+			const struct davy_level_score *s = &c->of[i][j];
+
+			require(s->alarms - s->confirmed <= f->hazard[i].false_alarms);
+			require(s->confirmed <= s->alarms &&
+				s->confirmed <= f->hazard[i].confirmed);
+			alarms += s->alarms;
+			confirmed += s->confirmed;
+		}
+	for (size_t i = 0; i < DAVY_RELIABILITY_BINS; i++) {
+		in_bins += c->bin[i].alarms;
+		confirmed_in_bins += c->bin[i].confirmed;
+		require(c->bin[i].stated_permille >= c->bin[i].alarms * i * 100 &&
+			c->bin[i].stated_permille <= c->bin[i].alarms * (i * 100 + 99));
+	}
+	require(alarms == in_bins && confirmed == confirmed_in_bins);
+	require(c->error_sum <= alarms * 999 * 999);
 }
 
 static void check_foresight(const struct davy_foresight *f)
@@ -274,6 +309,7 @@ static void check_foresight(const struct davy_foresight *f)
 		require(s->confirmed + s->averted + s->late + s->false_alarms <= s->predictions);
 		require(davy_lead_time_median_ns(&s->lead_time) <= s->lead_time.max_ns);
 	}
+	check_calibration(f);
 	require(first.config.override_count <= DAVY_OVERRIDES_MAX);
 }
 

@@ -40,7 +40,7 @@ static void reset(bool begun, int result)
 	tell(&ev);
 }
 
-static void fact(enum davy_fact number, uint32_t pid, uint32_t detail, int error)
+static inline void fact(enum davy_fact number, uint32_t pid, uint32_t detail, int error)
 {
 	struct davy_event ev = event(DAVY_EV_FACT, pid);
 
@@ -59,7 +59,7 @@ static void watched_engine(void)
 	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 }
 
-static size_t failures(void)
+static inline size_t failures(void)
 {
 	size_t count = 0;
 
@@ -68,7 +68,7 @@ static size_t failures(void)
 	return count;
 }
 
-static const struct davy_plan *last_failure(void)
+static inline const struct davy_plan *last_failure(void)
 {
 	for (size_t i = kept_count; i-- > 0;)
 		if (kept[i].kind == DAVY_PLAN_FAILURE)

@@ -76,6 +76,7 @@ static void two_starts_are_counted_together(void **state)
 	memset(&back, 0x55, sizeof(back));
 	assert_int_equal(davy_counts_load(dir, &back), 0);
 	assert_memory_equal(&back, &first, sizeof(first)); /* and no sign or episode with them */
+	assert_int_equal(back.seen.calibration.of[DAVY_HZ_JOB_STALL][1].confirmed, 1);
 	both = back;
 	one_foreseen_failure();
 	davy_foresight_add(&both.seen, &core.foresight);
@@ -108,6 +109,12 @@ static void without_a_file_nothing_was_counted(void **state)
 	"{\"format\":1,\"since\":5,\"classes\":{},\"hazards\":{\"reset\":{" text ",\"averted\":0," \
 	"\"late\":0,\"false_alarms\":0}}}"
 
+#define SCORED(alarms, confirmed, level, in_bin, confirmed_in_bin, stated, errors)                 \
+	"{\"format\":1,\"since\":5,\"classes\":{},\"hazards\":{\"reset\":{\"level" level           \
+	"\":{\"alarms\":" alarms ",\"confirmed\":" confirmed                                       \
+	"}}},\"reliability\":{\"error_sum\":" errors ",\"bins\":[{\"alarms\":" in_bin              \
+	",\"confirmed\":" confirmed_in_bin ",\"stated\":" stated "}]}}"
+
 static void inconsistent_counters_are_refused(void **state)
 {
 	static const struct {
@@ -119,6 +126,13 @@ static void inconsistent_counters_are_refused(void **state)
 		       "]"),
 		  true },
 		{ HAZARD("\"signs\":2,\"confirmed\":1"), true },
+		{ SCORED("2", "1", "3", "2", "1", "1900", "640000"), true },
+		{ SCORED("2", "3", "3", "2", "3", "1900", "640000"), false },
+		{ SCORED("2", "1", "3", "1", "1", "900", "640000"), false },
+		{ SCORED("2", "1", "3", "2", "0", "1900", "640000"), false },
+		{ SCORED("2", "1", "3", "2", "1", "1999", "640000"), false },
+		{ SCORED("2", "1", "3", "2", "1", "1900", "2000000"), false },
+		{ SCORED("2", "1", "4", "2", "1", "1900", "640000"), false },
 		{ "", false },
 		{ "[]", false },
 		{ "{\"format\":2,\"since\":5,\"classes\":{},\"hazards\":{}}", false },

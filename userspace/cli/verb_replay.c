@@ -15,7 +15,8 @@
 #include "cli/verbs.h"
 
 static const char usage[] =
-	"usage: davylamp replay [--json] [--summary] [--policy FILE] TRACE...\n"
+	"usage: davylamp replay [--json] [--summary [--final]] [--policy FILE]\n"
+	"                       TRACE...\n"
 	"\n"
 	"Judges recorded traces again and prints the decisions. They are identical to\n"
 	"those of the live run. Needs no root and no GPU.\n"
@@ -23,7 +24,10 @@ static const char usage[] =
 	"  --json         one JSON object a line\n"
 	"  --summary      instead of the decisions print a summary of all traces:\n"
 	"                 failures, how long before and by what they were\n"
-	"                 foreseen, false alarms\n"
+	"                 foreseen, false alarms, and how well stated\n"
+	"                 probabilities held\n"
+	"  --final        no failure follows the last event of a trace: alarms that\n"
+	"                 still stand there are false\n"
 	"  --policy FILE  use these thresholds instead of the recorded ones\n"
 	"  -h, --help     print this text\n";
 
@@ -48,6 +52,7 @@ static int print_plan(const struct davy_plan *plan, bool json)
 struct replay_options {
 	bool json;
 	bool summary;
+	bool final;
 	const char *policy; /* NULL: as recorded */
 	struct davy_config config;
 	struct davy_foresight total;
@@ -90,6 +95,8 @@ static int replay_file(const char *path, struct replay_options *o)
 		if (o->policy)
 			core->config = o->config;
 		err = replay_replay(trace, core, o);
+		if (o->final)
+			davy_foresight_end(&core->foresight);
 		davy_foresight_add(&o->total, &core->foresight);
 	}
 	if (trace && davy_trace_skipped(trace))
@@ -137,6 +144,7 @@ int davy_verb_replay(int argc, char **argv)
 	const struct davy_option options[] = {
 		{ "json", .flag = &o.json },
 		{ "summary", .flag = &o.summary },
+		{ "final", .flag = &o.final },
 		{ "policy", .text = &o.policy },
 		{ 0 },
 	};
@@ -148,6 +156,10 @@ int davy_verb_replay(int argc, char **argv)
 	if (first == argc) {
 		davy_log("expected a trace: 'davylamp replay FILE'; 'davylamp run --record FILE' "
 			 "makes one");
+		return DAVY_EXIT_USAGE;
+	}
+	if (o.final && !o.summary) {
+		davy_log("'--final' needs '--summary'");
 		return DAVY_EXIT_USAGE;
 	}
 	davy_config_defaults(&o.config);

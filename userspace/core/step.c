@@ -68,6 +68,9 @@ static void after(struct davy_step *s)
 	case DAVY_EV_TUNING:
 		davy_tuned_restore(s);
 		break;
+	case DAVY_EV_SCORES:
+		davy_scores_restore(s);
+		break;
 	case DAVY_EV_BREAKER:
 		davy_breaker_restore(s);
 		break;

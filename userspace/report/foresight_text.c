@@ -60,14 +60,80 @@ static json_t *foresight_text_hazards(const struct davy_foresight *f)
 	return all;
 }
 
+static json_t *foresight_text_levels(const struct davy_level_score *score)
+{
+	json_t *levels = json_object();
+	char name[8];
+
+	for (uint32_t i = 0; i < DAVY_SCORED_LEVELS; i++) {
+		if (!score[i].alarms)
+			continue;
+		snprintf(name, sizeof(name), "%u", DAVY_SCORED_FROM + i);
+		json_object_set_new(levels, name,
+				    json_pack("{s:I, s:I}", "alarms", NUMBER(score[i].alarms),
+					      "confirmed", NUMBER(score[i].confirmed)));
+	}
+	return levels;
+}
+
+static json_t *foresight_text_reliability(const struct davy_calibration *c, uint64_t *ret_alarms,
+					  uint64_t *ret_confirmed)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < DAVY_RELIABILITY_BINS; i++) {
+		const struct davy_reliability *bin = &c->bin[i];
+		uint64_t of = bin->alarms;
+
+		*ret_alarms += of;
+		*ret_confirmed += bin->confirmed;
+		if (of)
+			json_array_append_new(
+				list, json_pack("{s:I, s:I, s:I, s:I}", "from_permille",
+						NUMBER(i * 1000 / DAVY_RELIABILITY_BINS), "alarms",
+						NUMBER(of), "stated_permille",
+						NUMBER((bin->stated_permille + of / 2) / of),
+						"confirmed", NUMBER(bin->confirmed)));
+	}
+	return list;
+}
+
+/*
+ * NULL: nothing is scored. The base rate's score is the best that one and the same probability for
+ * all alarms can have.
+ */
+static json_t *foresight_text_calibration(const struct davy_calibration *c)
+{
+	uint64_t n = 0, k = 0;
+	json_t *bins = foresight_text_reliability(c, &n, &k), *hazards;
+
+	if (!n) {
+		json_decref(bins);
+		return NULL;
+	}
+	hazards = json_object();
+	for (uint32_t i = 0; i < DAVY_HZ_COUNT; i++) {
+		json_t *levels = foresight_text_levels(c->of[i]);
+
+		if (json_object_size(levels))
+			json_object_set(hazards, davy_hazard_name((enum davy_hazard)i), levels);
+		json_decref(levels);
+	}
+	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "alarms", NUMBER(n), "confirmed",
+			 NUMBER(k), "brier_milli", NUMBER(c->error_sum / n / 1000),
+			 "base_rate_brier_milli", NUMBER(1000 * k * (n - k) / n / n), "reliability",
+			 bins, "hazards", hazards);
+}
+
 json_t *davy_foresight_json(const struct davy_foresight *f)
 {
 	json_int_t failures = 0, missed = 0;
 	json_t *by_class = foresight_text_classes(f, &failures, &missed);
 
-	return json_pack("{s:I, s:I, s:I, s:o, s:o}", "failures", failures, "foreseen",
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o*}", "failures", failures, "foreseen",
 			 failures - missed, "missed", missed, "classes", by_class, "hazards",
-			 foresight_text_hazards(f));
+			 foresight_text_hazards(f), "calibration",
+			 foresight_text_calibration(&f->calibration));
 }
 
 static void print_lead(FILE *out, const json_t *o)

@@ -9,7 +9,7 @@
 
 #include "store/kept.h"
 
-#define COUNT_MAX 1000000000 /* so that additions never overflow a slot */
+#define COUNT_MAX DAVY_SCORES_MAX /* so that additions never overflow a slot */
 #define SUM_MAX	  (INT64_MAX / 2)
 #define FORMAT	  1 /* of foresight.json */
 
@@ -115,6 +115,48 @@ static void walk_hazard(struct walk *w, const char *name, struct davy_hazard_sco
 		w->err = -EBADMSG;
 }
 
+static void walk_levels(struct walk *w, const char *name, struct davy_level_score *scores,
+			uint64_t *alarms, uint64_t *confirmed)
+{
+	for (unsigned int i = 0; i < DAVY_SCORED_LEVELS; i++) {
+		unsigned int level = DAVY_SCORED_FROM + i;
+
+		counter(w, &scores[i].alarms, COUNT_MAX, "hazards.%s.level%u.alarms", name, level);
+		counter(w, &scores[i].confirmed, COUNT_MAX, "hazards.%s.level%u.confirmed", name,
+			level);
+		if (!w->err && scores[i].confirmed > scores[i].alarms)
+			w->err = -EBADMSG;
+		*alarms += scores[i].alarms;
+		*confirmed += scores[i].confirmed;
+	}
+}
+
+/* The sums over the stated probabilities are those over the hazards. */
+static void walk_calibration(struct walk *w, struct davy_calibration *c)
+{
+	uint64_t alarms = 0, confirmed = 0, bin_alarms = 0, bin_confirmed = 0;
+
+	for (uint32_t i = 0; i < DAVY_HZ_COUNT; i++)
+		walk_levels(w, davy_hazard_name((enum davy_hazard)i), c->of[i], &alarms,
+			    &confirmed);
+	counter(w, &c->error_sum, SUM_MAX, "reliability.error_sum");
+	for (size_t i = 0; i < DAVY_RELIABILITY_BINS; i++) {
+		struct davy_reliability *bin = &c->bin[i];
+
+		counter(w, &bin->alarms, COUNT_MAX, "reliability.bins[%zu].alarms", i);
+		counter(w, &bin->confirmed, COUNT_MAX, "reliability.bins[%zu].confirmed", i);
+		counter(w, &bin->stated_permille, SUM_MAX, "reliability.bins[%zu].stated", i);
+		if (!w->err &&
+		    (bin->confirmed > bin->alarms || bin->stated_permille > 999 * bin->alarms))
+			w->err = -EBADMSG;
+		bin_alarms += bin->alarms;
+		bin_confirmed += bin->confirmed;
+	}
+	if (!w->err && (alarms != bin_alarms || confirmed != bin_confirmed ||
+			c->error_sum > alarms * 999 * 999))
+		w->err = -EBADMSG;
+}
+
 static int walk_all(struct walk *w, struct davy_counts *c)
 {
 	uint64_t since_s = (uint64_t)c->since_s;
@@ -125,6 +167,7 @@ static int walk_all(struct walk *w, struct davy_counts *c)
 		walk_class(w, davy_log_class_name(i), &c->seen.class[i]);
 	for (uint32_t i = 0; i < DAVY_HZ_COUNT; i++)
 		walk_hazard(w, davy_hazard_name((enum davy_hazard)i), &c->seen.hazard[i]);
+	walk_calibration(w, &c->seen.calibration);
 	return w->err;
 }
 

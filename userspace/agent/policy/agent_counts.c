@@ -10,6 +10,26 @@
 #define SAVE_NS                                                                                    \
 	(60 * DAVY_NS_PER_S) /* fsync may take long, and a loss is at most a minute's counts */
 
+/* The core states probabilities by the counts of all starts. */
+static void counts_tell(struct davy_agent *a)
+{
+	const struct davy_calibration *c = &a->counts.before.seen.calibration;
+	struct davy_event ev = davy_agent_event(DAVY_EV_SCORES, 0);
+
+	for (size_t i = 0; i < (size_t)DAVY_HZ_COUNT * DAVY_SCORED_LEVELS; i++) {
+		const struct davy_level_score *score =
+			&c->of[i / DAVY_SCORED_LEVELS][i % DAVY_SCORED_LEVELS];
+
+		if (!score->alarms)
+			continue;
+		ev.scores.hazard = (uint8_t)(i / DAVY_SCORED_LEVELS);
+		ev.scores.level = (uint8_t)(DAVY_SCORED_FROM + i % DAVY_SCORED_LEVELS);
+		ev.scores.alarms = score->alarms;
+		ev.scores.confirmed = score->confirmed;
+		davy_agent_feed(a, &ev);
+	}
+}
+
 static void counts_read(struct davy_agent *a)
 {
 	struct davy_kept_counts *k = &a->counts;
@@ -22,6 +42,8 @@ static void counts_read(struct davy_agent *a)
 	k->unread = err;
 	if (!k->before.since_s)
 		k->before.since_s = time(NULL);
+	if (!err)
+		counts_tell(a);
 }
 
 void davy_agent_counts_open(struct davy_agent *a)
@@ -40,7 +62,8 @@ struct davy_counts davy_agent_counts(const struct davy_agent *a)
 static bool same_counts(const struct davy_foresight *a, const struct davy_foresight *b)
 {
 	return !memcmp(a->hazard, b->hazard, sizeof(a->hazard)) &&
-	       !memcmp(a->class, b->class, sizeof(a->class));
+	       !memcmp(a->class, b->class, sizeof(a->class)) &&
+	       !memcmp(&a->calibration, &b->calibration, sizeof(a->calibration));
 }
 
 static void counts_save(struct davy_agent *a)

@@ -53,7 +53,8 @@ enum davy_event_kind {
 	DAVY_EV_FINDING = 36,
 	DAVY_EV_OWNER = 37,
 	DAVY_EV_CLOCKS = 38,
-	DAVY_EV_COUNT = 39,
+	DAVY_EV_SCORES = 39,
+	DAVY_EV_COUNT = 40,
 };
 
 struct davy_ev_config {
@@ -616,6 +617,20 @@ struct davy_ev_clocks { /* they have been lowered for this reason since the last
 	uint32_t pad;
 };
 
+/* Alarms are scored at the levels 2 and 3. */
+#define DAVY_SCORED_FROM   2
+#define DAVY_SCORED_LEVELS 2
+#define DAVY_SCORES_MAX	   1000000000
+
+/* The scored alarms of a hazard at one level in earlier starts of the agent (foresight.h). */
+struct davy_ev_scores {
+	uint64_t alarms;
+	uint64_t confirmed;
+	uint8_t hazard;
+	uint8_t level;
+	uint8_t pad[6];
+};
+
 struct davy_ev_sensor {
 	char name[32];
 	char reason[DAVY_REASON_LEN];
@@ -667,6 +682,7 @@ struct davy_event {
 		struct davy_ev_finding finding;
 		struct davy_ev_owner owner;
 		struct davy_ev_clocks clocks;
+		struct davy_ev_scores scores;
 	};
 };
 
@@ -706,6 +722,7 @@ _Static_assert(sizeof(struct davy_ev_clock) == 8, "trace format");
 _Static_assert(sizeof(struct davy_ev_tuning) == 664, "trace format");
 _Static_assert(sizeof(struct davy_ev_rules) == 16, "trace format");
 _Static_assert(sizeof(struct davy_ev_clocks) == DAVY_DEVICE_LEN + 8, "trace format");
+_Static_assert(sizeof(struct davy_ev_scores) == 24, "trace format");
 _Static_assert(sizeof(struct davy_ev_finding) ==
 		       8 + DAVY_DEVICE_LEN + DAVY_MODEL_LEN + DAVY_DETAIL_LEN,
 	       "trace format");

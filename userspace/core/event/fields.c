@@ -62,6 +62,11 @@ static bool fact_valid(const struct davy_event *ev)
 	return davy_fact_known(ev->fact.fact);
 }
 
+static bool scores_valid(const struct davy_event *ev)
+{
+	return ev->scores.confirmed <= ev->scores.alarms;
+}
+
 static bool tuning_valid(const struct davy_event *ev)
 {
 	struct davy_tuner tuner;
@@ -421,6 +426,12 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		TEXT("device", clocks.device, NEEDED),
 		NAME("reason", clocks.reason, davy_clock_reason_name,
 		     BELOW(DAVY_CLOCK_REASON_COUNT)),
+	) },
+	[DAVY_EV_SCORES] = { SHAPE("scores", scores), .hidden = true, .valid = scores_valid, FIELDS(
+		NAME("hazard", scores.hazard, davy_hazard_name, NEEDED, BELOW(DAVY_HZ_COUNT)),
+		NUMBER("level", scores.level, .min = DAVY_SCORED_FROM, .max = 3),
+		NUMBER("alarms", scores.alarms, UP_TO(DAVY_SCORES_MAX)),
+		NUMBER("confirmed", scores.confirmed),
 	) },
 };
 /* clang-format on */

@@ -179,6 +179,7 @@ struct davy_plan {
 	uint8_t passed_refusal;		     /* enum davy_refusal; none: done, without success */
 	uint8_t heap;			     /* enum davy_plan_heap, of an exhaustion */
 	uint8_t failure_class;		     /* of a failure, enum davy_log_class */
+	uint16_t probability_permille;	     /* note: that a failure follows; 0: not stated */
 	uint64_t lead_time_ns;		     /* of a failure: time since its first precursor */
 };
 

@@ -79,6 +79,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 		returned = alarm_returns(s, a, note);
 	}
 	davy_plan_usage(&s->core->world, note, s->hazards[note->hazard]->shortage, s->now_ns);
+	note->probability_permille = davy_foresight_states(s, note);
 	davy_emit(s, note);
 	s->core->alarm_count += !a->used;
 	memset(a, 0, sizeof(*a));

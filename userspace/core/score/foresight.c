@@ -71,6 +71,8 @@ static bool foresight_before(const struct davy_step *s, const struct davy_predic
 
 static void foresight_confirm(struct davy_foresight *f, struct davy_prediction *prediction)
 {
+	if (!prediction->confirmed && !prediction->late && !prediction->stranger)
+		davy_calibration_result(&f->calibration, prediction, true);
 	f->hazard[prediction->hazard].confirmed += !prediction->confirmed;
 	f->hazard[prediction->hazard].predictions += prediction->stranger && !prediction->confirmed;
 	prediction->confirmed = true;
@@ -221,7 +223,7 @@ static struct davy_prediction *foresight_take(struct davy_core *core)
 	return oldest;
 }
 
-static void foresight_add(struct davy_step *s, const struct davy_plan *note)
+static struct davy_prediction *foresight_add(struct davy_step *s, const struct davy_plan *note)
 {
 	struct davy_prediction *prediction = foresight_take(s->core);
 
@@ -237,29 +239,55 @@ static void foresight_add(struct davy_step *s, const struct davy_plan *note)
 	prediction->late = davy_incident_in_progress(s, prediction);
 	prediction->stranger = davy_is_stranger(davy_world_process(&s->core->world, note->pid));
 	s->core->foresight.hazard[note->hazard].predictions += !prediction->stranger;
+	return prediction;
+}
+
+static bool foresight_predicts(const struct davy_step *s, const struct davy_plan *note)
+{
+	return davy_leads_of(foresight_precursor(s, note->hazard), note->form) &&
+	       note->level >= davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL);
+}
+
+uint16_t davy_foresight_states(const struct davy_step *s, const struct davy_plan *note)
+{
+	struct davy_prediction prediction = { .hazard = note->hazard, .pid = note->pid };
+
+	memcpy(prediction.device, note->device, sizeof(prediction.device));
+	if (!foresight_predicts(s, note) || davy_incident_in_progress(s, &prediction))
+		return 0;
+	return (uint16_t)davy_foresight_probability(s, note->hazard, note->level);
+}
+
+/* The first statement at a level counts. One after the failure is no prediction of it. */
+static void foresight_state(struct davy_prediction *prediction, const struct davy_plan *note)
+{
+	uint16_t *stated = &prediction->stated_permille[note->level - DAVY_SCORED_FROM];
+
+	if (!*stated && !prediction->confirmed)
+		*stated = note->probability_permille;
 }
 
 void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 {
 	const struct davy_precursor *p = foresight_precursor(s, note->hazard);
 	struct davy_prediction *prediction;
-	uint32_t leads = davy_leads_of(p, note->form);
 
-	if (!leads && p->fails_as &&
+	if (!davy_leads_of(p, note->form) && p->fails_as &&
 	    !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
 		davy_incident_of_alarm(s, note,
 				       note->form == DAVY_FORM_FAILING
 					       ? DAVY_CLASS_DEVICE_LOST
 					       : (enum davy_log_class)p->fails_as);
-	if (!leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
+	if (!foresight_predicts(s, note))
 		return;
-	if (foresight_raised(&s->core->foresight, note))
-		return;
-	prediction = foresight_recent(s, note);
-	if (prediction)
-		prediction->raised = true;
-	else
-		foresight_add(s, note);
+	prediction = foresight_raised(&s->core->foresight, note);
+	if (!prediction)
+		prediction = foresight_recent(s, note);
+	if (!prediction)
+		prediction = foresight_add(s, note);
+	prediction->raised = true;
+	if (note->probability_permille)
+		foresight_state(prediction, note);
 }
 
 void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm)
@@ -288,6 +316,20 @@ void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w)
 	}
 }
 
+/* Counts a prediction that ends without a failure after it. */
+static void foresight_end(struct davy_foresight *f, struct davy_prediction *prediction)
+{
+	struct davy_hazard_score *score = &f->hazard[prediction->hazard];
+
+	if (!prediction->stranger && !prediction->confirmed) {
+		score->late += prediction->late;
+		score->false_alarms += !prediction->late;
+		if (!prediction->late)
+			davy_calibration_result(&f->calibration, prediction, false);
+	}
+	foresight_drop(f, prediction);
+}
+
 void davy_foresight_tick(struct davy_step *s)
 {
 	struct davy_foresight *f = &s->core->foresight;
@@ -295,15 +337,15 @@ void davy_foresight_tick(struct davy_step *s)
 	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++) {
 		struct davy_prediction *prediction = &f->predictions[i];
 
-		if (!prediction->used || prediction->raised ||
-		    s->now_ns - prediction->last_ns <= foresight_horizon_ns(s, prediction))
-			continue;
-		if (!prediction->stranger) {
-			f->hazard[prediction->hazard].late +=
-				prediction->late && !prediction->confirmed;
-			f->hazard[prediction->hazard].false_alarms +=
-				!prediction->late && !prediction->confirmed;
-		}
-		foresight_drop(f, prediction);
+		if (prediction->used && !prediction->raised &&
+		    s->now_ns - prediction->last_ns > foresight_horizon_ns(s, prediction))
+			foresight_end(f, prediction);
 	}
+}
+
+void davy_foresight_end(struct davy_foresight *f)
+{
+	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++)
+		if (f->predictions[i].used)
+			foresight_end(f, &f->predictions[i]);
 }

@@ -10,6 +10,8 @@
 
 #include "core/event/plan.h"
 
+struct davy_step;
+
 #define DAVY_FORESIGHT_PREDICTIONS 128
 #define DAVY_FORESIGHT_INCIDENTS   16
 
@@ -35,6 +37,30 @@ struct davy_hazard_score {
 	struct davy_lead_times lead_time; /* of the failures whose first prediction it was */
 };
 
+/*
+ * How often a failure followed alarms of level 2 and of level 3. Only predictions with a result
+ * count: no averted one, none that came after the failure, none about an ordinary user's process.
+ */
+struct davy_level_score {
+	uint64_t alarms;
+	uint64_t confirmed;
+};
+
+/* The alarms by stated probability: bin n has those from n * 10 % on. */
+#define DAVY_RELIABILITY_BINS 10
+
+struct davy_reliability {
+	uint64_t alarms;
+	uint64_t stated_permille; /* sum */
+	uint64_t confirmed;
+};
+
+struct davy_calibration {
+	struct davy_level_score of[DAVY_HZ_COUNT][DAVY_SCORED_LEVELS];
+	struct davy_reliability bin[DAVY_RELIABILITY_BINS];
+	uint64_t error_sum; /* squared errors of the stated probabilities, permille^2 */
+};
+
 struct davy_class_score {
 	uint64_t failures;
 	uint64_t missed; /* no prediction before; "lead" has the others */
@@ -55,7 +81,8 @@ struct davy_prediction {
 	bool confirmed;
 	bool late;
 	bool stranger; /* from an ordinary user's process: counts only if confirmed */
-	uint8_t pad[6];
+	uint16_t stated_permille[DAVY_SCORED_LEVELS]; /* 0: none stated at that level */
+	uint8_t pad[2];
 };
 
 struct davy_incident {
@@ -75,6 +102,8 @@ struct davy_incident {
 struct davy_foresight {
 	struct davy_hazard_score hazard[DAVY_HZ_COUNT];
 	struct davy_class_score class[DAVY_CLASS_COUNT];
+	struct davy_calibration calibration;
+	struct davy_level_score earlier[DAVY_HZ_COUNT][DAVY_SCORED_LEVELS]; /* starts before */
 	struct davy_prediction predictions[DAVY_FORESIGHT_PREDICTIONS];
 	struct davy_incident incidents[DAVY_FORESIGHT_INCIDENTS];
 	uint32_t prediction_count; /* predictions in use */
@@ -115,10 +144,21 @@ static inline uint32_t davy_leads_of(const struct davy_precursor *p, uint8_t for
 bool davy_foresight_same_subject(enum davy_log_class class, struct davy_subject alarm,
 				 struct davy_subject failure);
 
+/*
+ * The probability, in permille, that a failure follows an alarm of that level within the hazard's
+ * horizon: from the laboratory's counts and those of this host, earlier starts included. 1 to 999;
+ * 0 for a level below DAVY_SCORED_FROM.
+ */
+uint32_t davy_foresight_probability(const struct davy_step *s, enum davy_hazard hazard,
+				    uint32_t level);
+
 /* End of the slot that contains the median, limited to the observed range; 0 without values. */
 uint64_t davy_lead_time_median_ns(const struct davy_lead_times *lead_time);
 
-/* Adds the counts of "from". Signs and incidents are not copied. */
+/* Gives each active prediction its result: no failure follows the last event. */
+void davy_foresight_end(struct davy_foresight *f);
+
+/* Adds the counts of "from". Signs, incidents and "earlier" are not copied. */
 void davy_foresight_add(struct davy_foresight *to, const struct davy_foresight *from);
 
 #endif

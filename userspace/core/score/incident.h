@@ -36,6 +36,17 @@ bool davy_prediction_could_lead(const struct davy_step *s, const struct davy_pre
 void davy_scores_failure(struct davy_step *s, const struct davy_incident *e,
 			 const struct davy_prediction *first);
 
+/* calibration.c: the result of a prediction, for each level at which it stated a probability. */
+void davy_calibration_result(struct davy_calibration *c, const struct davy_prediction *prediction,
+			     bool confirmed);
+void davy_calibration_add(struct davy_calibration *to, const struct davy_calibration *from);
+
+/* The counts of earlier starts, from DAVY_EV_SCORES. */
+void davy_scores_restore(struct davy_step *s);
+
+/* The probability to state with the note; 0: it is no prediction, or comes after the failure. */
+uint16_t davy_foresight_states(const struct davy_step *s, const struct davy_plan *note);
+
 /*
  * Foresight counts. Events are processed first: an alarm of the same event is no prediction of the
  * failure in it. Then alarms when raised and ended, successful actions, and time.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lead time histograms, and the sum of several histories. */
-#include "core/score/foresight.h"
+#include "core/score/incident.h"
 
 uint64_t davy_lead_time_median_ns(const struct davy_lead_times *lead_time)
 {
@@ -46,4 +46,5 @@ void davy_foresight_add(struct davy_foresight *to, const struct davy_foresight *
 		to->class[i].missed += from->class[i].missed;
 		lead_time_add(&to->class[i].lead_time, &from->class[i].lead_time);
 	}
+	davy_calibration_add(&to->calibration, &from->calibration);
 }
