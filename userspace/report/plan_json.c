@@ -93,6 +93,8 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	plan_json_add_number(o, "ubatch", p->ubatch);
 	plan_json_add_number(o, "fitting_ubatch", p->fitting_ubatch);
 	plan_json_add_number(o, "predicted_depth", p->predicted_depth);
+	plan_json_add_number(o, "price_ms", p->price_ms);
+	plan_json_add_number(o, "harm_ms", p->harm_ms);
 	add_text(o, "because", reason);
 	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_precursor_ns));
 	json_object_set_new(o, "evidence", evidence(p));

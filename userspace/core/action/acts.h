@@ -12,11 +12,11 @@
 #include "core/score/incident.h"
 
 /*
- * admission.c: mode, adoption, pins, other managers, abilities of the workload, one at a time,
- * budgets.
+ * admission.c: mode, adoption, pins, other managers, abilities of the workload, the price, which it
+ * sets, one at a time, budgets.
  */
 enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
-				 const struct davy_plan *plan);
+				 struct davy_plan *plan);
 
 /* The mode of the workload by the administrator's rules, else of the host; "w" may be NULL. */
 enum davy_mode davy_mode_for(const struct davy_step *s, const struct davy_workload *w);
@@ -49,6 +49,12 @@ bool davy_size_throttle(struct davy_step *s, const struct davy_workload *w, stru
 bool davy_size_shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 bool davy_size_switch(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+
+/*
+ * price.c: sets the price of the action and the expected harm of the failure. False: the price is
+ * higher. Actions after a failure, of operators and undos have no price.
+ */
+bool davy_price(const struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 
 /* The row's "size", and whether the old process continues to serve. */
 bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);

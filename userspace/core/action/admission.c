@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether an action may run now: mode, adoption, pins, other managers, what the workload can do,
- * and budgets. An operator's action (hazard none) and a stop need no budget.
+ * its price, and budgets. An operator's action (hazard none) and a stop need no budget.
  */
 #include "core/action/acts.h"
 
@@ -88,7 +88,7 @@ enum davy_mode davy_mode_for(const struct davy_step *s, const struct davy_worklo
 }
 
 enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
-				 const struct davy_plan *plan)
+				 struct davy_plan *plan)
 {
 	if (davy_mode_for(s, w) == DAVY_MODE_OBSERVE)
 		return DAVY_REFUSED_MODE;
@@ -100,6 +100,8 @@ enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
 		return DAVY_REFUSED_RIVAL;
 	if (!is_able(s, w, plan))
 		return DAVY_REFUSED_UNABLE;
+	if (!davy_price(s, w, plan))
+		return DAVY_REFUSED_PRICE;
 	if (w->act_plan)
 		return DAVY_REFUSED_BUSY;
 	if (!has_budget(plan))

@@ -275,6 +275,13 @@ static void decide_next(struct davy_step *s, struct davy_workload *w, enum davy_
 	davy_propose(s, w, &plan);
 }
 
+/* A replacement that the supervisor reports at once was not measured. */
+static void decide_replaced(struct davy_step *s, struct davy_workload *w)
+{
+	w->replaced_ns = s->now_ns;
+	w->start_ns = s->now_ns - w->act_ns;
+}
+
 static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result)
 {
 	uint8_t hazard = w->act_hazard;
@@ -295,7 +302,7 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 	else if (!result)
 		davy_effect_add(w);
 	if (!result && (davy_action_replaces(w->act_action) || davy_action_replaces(w->act_undo)))
-		w->replaced_ns = s->now_ns;
+		decide_replaced(s, w);
 	if (result)
 		next = action_after(s, w);
 	w->act_ns = 0;

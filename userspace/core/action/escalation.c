@@ -120,30 +120,46 @@ static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
 	return plan;
 }
 
-/* The next action of the row that has an effect on the workload; false: none is left. */
+static enum davy_refusal escalation_refusal(struct davy_step *s, struct davy_workload *w,
+					    struct davy_plan *plan)
+{
+	return davy_measure(s, w, plan) ? davy_admission(s, w, plan) : DAVY_REFUSED_UNABLE;
+}
+
+/*
+ * The next action of the row that has an effect on the workload and is worth its price; else the
+ * last one that is not, to report it. False: none is left.
+ */
 static bool next_action(struct davy_step *s, struct davy_alarm *a,
 			const struct davy_escalation *row, struct davy_workload *w,
 			struct davy_plan *ret_plan)
 {
-	struct davy_plan plan = plan_of(s, a, w), blank = plan;
+	struct davy_plan plan = plan_of(s, a, w), blank = plan, dear = { 0 };
+	uint8_t at = a->at;
 
 	if (a->at)
 		blank.passed_action = row->action[a->at - 1];
-	for (; a->at < DAVY_ESCALATION_ACTIONS && row->action[a->at]; a->at++) {
+	for (; at < DAVY_ESCALATION_ACTIONS && row->action[at]; at++) {
 		enum davy_refusal refusal;
 
 		plan = blank;
-		plan.action = row->action[a->at];
-		refusal = davy_measure(s, w, &plan) ? davy_admission(s, w, &plan)
-						    : DAVY_REFUSED_UNABLE;
-		if (refusal != DAVY_REFUSED_UNABLE) {
+		plan.action = row->action[at];
+		refusal = escalation_refusal(s, w, &plan);
+		if (refusal != DAVY_REFUSED_UNABLE && refusal != DAVY_REFUSED_PRICE) {
+			a->at = at;
 			*ret_plan = plan;
 			return true;
 		}
+		if (refusal == DAVY_REFUSED_PRICE)
+			dear = plan;
 		blank.passed_action = plan.action;
-		blank.passed_refusal = DAVY_REFUSED_UNABLE;
+		blank.passed_refusal = (uint8_t)refusal;
 	}
-	return false;
+	if (dear.action)
+		*ret_plan = dear;
+	else
+		a->at = at;
+	return dear.action;
 }
 
 static bool escalation_is_due(const struct davy_step *s, const struct davy_alarm *a,
@@ -164,7 +180,7 @@ static bool escalation_is_due(const struct davy_step *s, const struct davy_alarm
 
 /* A refusal or an advice is reported once, not on each tick. */
 static bool escalation_reported_before(struct davy_step *s, struct davy_alarm *a,
-				       struct davy_workload *w, const struct davy_plan *plan)
+				       struct davy_workload *w, struct davy_plan *plan)
 {
 	uint8_t refusal = (uint8_t)davy_admission(s, w, plan);
 

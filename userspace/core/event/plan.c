@@ -61,6 +61,7 @@ const char *davy_refusal_name(enum davy_refusal refusal)
 		[DAVY_REFUSED_UNABLE] = "the workload cannot do that",
 		[DAVY_REFUSED_HOST_BUDGET] = "the host's budget of acts is used up",
 		[DAVY_REFUSED_PINNED] = "workload is pinned",
+		[DAVY_REFUSED_PRICE] = "it costs more than the failure that may follow",
 	};
 
 	assert(refusal < DAVY_REFUSED_COUNT);

@@ -104,7 +104,8 @@ enum davy_refusal {
 	DAVY_REFUSED_UNABLE = 7,      /* the workload cannot do it, or it has no effect */
 	DAVY_REFUSED_HOST_BUDGET = 8, /* of all workloads together */
 	DAVY_REFUSED_PINNED = 9,
-	DAVY_REFUSED_COUNT = 10,
+	DAVY_REFUSED_PRICE = 10, /* it costs more than the failure that may follow */
+	DAVY_REFUSED_COUNT = 11,
 };
 
 #define DAVY_PLAN_USAGES 8
@@ -181,6 +182,8 @@ struct davy_plan {
 	uint8_t failure_class;		     /* of a failure, enum davy_log_class */
 	uint16_t probability_permille;	     /* note: that a failure follows; 0: not stated */
 	uint64_t lead_time_ns;		     /* of a failure: time since its first precursor */
+	uint32_t price_ms;		     /* of an action before a failure, price.c; else 0 */
+	uint32_t harm_ms;		     /* of that failure, times its probability */
 };
 
 const char *davy_hazard_name(enum davy_hazard hazard);

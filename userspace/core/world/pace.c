@@ -11,14 +11,14 @@
 #define GAP_MAX_NS  (30 * DAVY_NS_PER_S)
 #define NO_SAMPLE   UINT32_MAX
 
-static struct davy_pace *pace_set_of(struct davy_paces *paces, uint32_t pid)
+static size_t pace_set_of(uint32_t pid)
 {
-	return paces->pace[(size_t)((pid * 2654435761u) >> 16) & (DAVY_PACE_SETS - 1)];
+	return (size_t)((pid * 2654435761u) >> 16) & (DAVY_PACE_SETS - 1);
 }
 
 static struct davy_pace *pace_get(struct davy_paces *paces, uint32_t pid, uint64_t now_ns)
 {
-	struct davy_pace *set = pace_set_of(paces, pid), *victim = &set[0];
+	struct davy_pace *set = paces->pace[pace_set_of(pid)], *victim = &set[0];
 
 	for (size_t i = 0; i < DAVY_PACE_WAYS; i++)
 		if (set[i].pid == pid)
@@ -34,7 +34,7 @@ static struct davy_pace *pace_get(struct davy_paces *paces, uint32_t pid, uint64
 
 void davy_pace_forget(struct davy_paces *paces, uint32_t pid)
 {
-	struct davy_pace *set = pace_set_of(paces, pid);
+	struct davy_pace *set = paces->pace[pace_set_of(pid)];
 
 	for (size_t i = 0; i < DAVY_PACE_WAYS; i++)
 		if (set[i].pid == pid)
@@ -56,6 +56,16 @@ static uint32_t pace_median(const struct davy_pace *p)
 		sorted[at] = p->sample[i];
 	}
 	return sorted[(count - 1) / 2];
+}
+
+uint32_t davy_pace_usual(const struct davy_paces *paces, uint32_t pid)
+{
+	const struct davy_pace *set = paces->pace[pace_set_of(pid)];
+
+	for (size_t i = 0; i < DAVY_PACE_WAYS; i++)
+		if (set[i].pid == pid)
+			return pace_median(&set[i]);
+	return 0;
 }
 
 /* Tokens per 1000 s. Valid only between two reports of a busy engine that computed no prompt. */

@@ -38,6 +38,9 @@ struct davy_paces {
 uint32_t davy_pace_take(struct davy_paces *paces, const struct davy_event *ev, bool learn,
 			uint32_t slow_permille);
 
+/* Tokens, or graphs, per 1000 s; 0: unknown. */
+uint32_t davy_pace_usual(const struct davy_paces *paces, uint32_t pid);
+
 void davy_pace_forget(struct davy_paces *paces, uint32_t pid);
 
 #endif

@@ -144,6 +144,7 @@ struct davy_workload {
 	uint32_t deepest;      /* maximum context depth since the last action ended */
 	uint64_t act_end_ns;   /* end of the last action, successful or not */
 	uint64_t replaced_ns;
+	uint64_t start_ns;	  /* duration of its last replacement; 0: unknown */
 	uint64_t freeze_until_ns; /* lease of the freeze */
 	uint64_t freeze_good_ns;  /* renew until then, even without new events */
 	uint64_t thawed_ns;	  /* end of the last throttle that a hazard caused */
