@@ -209,7 +209,8 @@ static void plan_text_refusal(const struct davy_plan *p, char *buf, size_t size)
 		snprintf(buf, size, ", backing off for %" PRIu64 " ms",
 			 ms_between(p->at_ns, p->until_ns));
 	else if (p->refusal == DAVY_REFUSED_PRICE)
-		snprintf(buf, size, ", its %.1f s without service are more than the failure's %.1f s",
+		snprintf(buf, size,
+			 ", its %.1f s without service are more than the failure's %.1f s",
 			 p->price_ms / 1000.0, p->harm_ms / 1000.0);
 	else
 		snprintf(buf, size, ", %s", name);
