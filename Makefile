@@ -26,6 +26,7 @@ BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -We
 	-Wno-unused-parameter -Wno-missing-declarations
 LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih -lsqlite3
 DOCTOR_LDLIBS := -lsystemd -ljansson -linih
+POLICY_LDLIBS := -ldrm -lsystemd -ljansson -linih -lsqlite3
 EXEC_LDLIBS := -ldrm -lsystemd -ljansson -linih -lsqlite3
 TRACE_LDLIBS := -lbpf -ljansson
 LAB_LDLIBS := -ljansson -lzstd -linih
@@ -42,6 +43,7 @@ SHARED_SRC := $(call sources,$(SHARED_DIRS))
 CLI_SRC := $(call sources,cli)
 DOCTOR_SRC := $(call sources,doctor)
 EXEC_SRC := $(call sources,exec)
+POLICY_SRC := $(call sources,policy_cli)
 TRACE_SRC := $(call sources,trace)
 LAB_SRC := $(call sources,lab)
 PROBE_SRC := $(call sources,probe)
@@ -55,7 +57,7 @@ GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -iquote userspace $(WARN) -fstack-protec
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
 GUARD_OBJ := $(call objects,guard,$(GUARD_SRC))
-PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec guard probe reader trace)
+PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec guard policy probe reader trace)
 # The laboratory: built for tests and 'make tune', and not installed.
 LAB_PROGRAM := $(O)/davylamp-lab
 
@@ -100,6 +102,9 @@ $(O)/davylamp-doctor: $(call objects,obj,$(DOCTOR_SRC)) $(SHARED)
 $(O)/davylamp-exec: $(call objects,obj,$(EXEC_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(EXEC_LDLIBS)
 
+$(O)/davylamp-policy: $(call objects,obj,$(POLICY_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(POLICY_LDLIBS)
+
 $(O)/davylamp-trace: $(call objects,obj,$(TRACE_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TRACE_LDLIBS)
 
@@ -119,7 +124,7 @@ $(O)/davylamp-guard: $(GUARD_OBJ)
 $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
 
--include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(TRACE_SRC) $(LAB_SRC) \
+-include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(POLICY_SRC) $(TRACE_SRC) $(LAB_SRC) \
 	$(PROBE_SRC) $(READER_SRC)) $(GUARD_OBJ))
 
 include tests/tests.mk

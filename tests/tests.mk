@@ -5,7 +5,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
 # What unit tests link: all but the programs' main() and the command line.
 SAN_LIB := $(O)/san/libdavylamp.a
-SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec trace lab))
+SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec policy_cli trace lab))
 SAN_LIB_OBJ := $(call objects,san,$(SAN_LIB_SRC))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -42,8 +42,9 @@ $(SAN_LIB): $(SAN_LIB_OBJ)
 $(O)/san/davylamp: $(call objects,san,$(CLI_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-SAN_EXTRA := doctor exec trace lab
-$(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(name)/$(name)_main.o))
+SAN_EXTRA := doctor exec policy trace lab
+SAN_EXTRA_DIRS := $(SAN_EXTRA:policy=policy_cli)
+$(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(name:policy=policy_cli)/$(name)_main.o))
 $(SAN_EXTRA:%=$(O)/san/davylamp-%): $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS)
 
@@ -73,7 +74,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB) \
 		-ljansson -lzstd -linih -lsystemd -lsqlite3
 
--include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(SAN_EXTRA))))
+-include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(SAN_EXTRA_DIRS))))
 
 # The programs as installed on a host: what the tests run.
 stage: programs

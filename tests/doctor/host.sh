@@ -16,7 +16,7 @@ build_host() {
 
 	mkdir -p "$to"/{lib,rt,bare,half,opt/bin,opt/lib/ollama/{rocm,vulkan},policies,config,state}
 	chmod 755 "$to"
-	cp "$program" "$program-doctor" "$STAGE/usr/sbin/davylamp-probe" "$to/"
+	cp "$program" "$program-doctor" "$program-policy" "$STAGE/usr/sbin/davylamp-probe" "$to/"
 	cp policies/backend.conf "$to/policies/"
 	# Only libraries that the root lacks: its engine needs its own ones.
 	ldd "$to"/davylamp{,-doctor,-probe} | awk '$3 ~ /^\// { print $3 }' | sort -u |

@@ -59,7 +59,7 @@ agent_image() {
 		cp -L --parents "$library" "$tree"
 		libraries_of "$tree" "$library"
 	done
-	with_libraries "$tree" "$STAGE/usr/sbin/"davylamp{,-exec,-guard,-probe,-reader,-trace} /usr/bin/setpriv
+	with_libraries "$tree" "$STAGE/usr/sbin/"davylamp{,-exec,-guard,-policy,-probe,-reader,-trace} /usr/bin/setpriv
 	tests/vm/mkinitramfs.sh --kernel "$CACHE/kernel/$series" --out "$image" \
 		--add "$build/$series/root" --add "$tree" "${modules[@]}" "$@"
 	rm -rf "$tree"

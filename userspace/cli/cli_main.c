@@ -22,7 +22,7 @@ static const struct {
 	{ "probe", davy_verb_probe, "test whether a GPU or an engine works" },
 	{ "doctor", NULL, "find out why an engine does not use its GPU" },
 	{ "act", davy_verb_act, "order an action on a workload" },
-	{ "policy", davy_verb_policy, "show and change rules; adopt services" },
+	{ "policy", NULL, "show and change rules; adopt services" },
 	{ "replay", davy_verb_replay, "judge a recorded trace again" },
 	{ "trace", davy_verb_trace, "trace an engine's start; make synthetic traces" },
 	{ "tune", NULL, "score thresholds and search for better ones" },
@@ -37,6 +37,7 @@ static const struct program {
 	const char *name;
 } programs[] = {
 	{ "exec", NULL, 2, "davylamp-exec" },
+	{ "policy", NULL, 2, "davylamp-policy" },
 	{ "doctor", NULL, 2, "davylamp-doctor" },
 	{ "trace", "discovery", 3, "davylamp-trace" },
 	{ "trace", "scenarios", 2, LAB },

@@ -8,7 +8,7 @@
 #include "lib/options.h"
 #include "report/plan_text.h"
 #include "store/config_value.h"
-#include "cli/client.h"
+#include "verb/client.h"
 #include "cli/verbs.h"
 
 #define PATIENCE_MS 180000 /* a new engine may load for minutes */

@@ -8,7 +8,7 @@
 #include "lib/message.h"
 #include "store/config_value.h"
 #include "lib/options.h"
-#include "cli/client.h"
+#include "verb/client.h"
 #include "cli/probe_print.h"
 #include "cli/verbs.h"
 

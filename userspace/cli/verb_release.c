@@ -11,7 +11,7 @@
 #include "lib/options.h"
 #include "store/db.h"
 #include "store/learned.h"
-#include "cli/client.h"
+#include "verb/client.h"
 #include "cli/release_units.h"
 #include "cli/verbs.h"
 

@@ -7,7 +7,7 @@
 #include "lib/message.h"
 #include "lib/options.h"
 #include "report/foresight_text.h"
-#include "cli/client.h"
+#include "verb/client.h"
 #include "cli/status_sensors.h"
 #include "cli/verbs.h"
 

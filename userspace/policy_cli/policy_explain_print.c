@@ -7,7 +7,7 @@
 #include "lib/text.h"
 #include "report/policy_json.h"
 #include "store/config_value.h"
-#include "cli/policy_explain.h"
+#include "policy_cli/policy_explain.h"
 
 #define SHOWN 768 /* of a rule's text, after sanitizing */
 

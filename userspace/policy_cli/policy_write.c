@@ -9,10 +9,10 @@
 #include "host/host_subject.h"
 #include "lib/text.h"
 #include "store/learned.h"
-#include "cli/model_list.h"
-#include "cli/policy_explain.h"
-#include "cli/policy_write.h"
-#include "cli/verbs.h"
+#include "policy_cli/model_list.h"
+#include "policy_cli/policy_explain.h"
+#include "policy_cli/policy_write.h"
+#include "verb/verb.h"
 
 static const char usage[] =
 	"usage: davylamp policy write FORMAT [--out FILE] [--model M]... [OPTIONS]\n"

@@ -17,9 +17,9 @@
 #include "store/generated.h"
 #include "store/policy_file.h"
 #include "store/versions.h"
-#include "cli/policy_history.h"
-#include "cli/verbs.h"
-#include "cli/when.h"
+#include "policy_cli/policy_history.h"
+#include "verb/verb.h"
+#include "verb/when.h"
 
 #define DIFF_MS 10000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/model_list.h"
+#include "policy_cli/model_list.h"
 
 #include <dirent.h>
 #include <errno.h>

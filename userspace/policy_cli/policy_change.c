@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* 'davylamp policy rollback', 'import' and 'forget': by the agent, or in the state directory. */
-#include "cli/policy_history.h"
+#include "policy_cli/policy_history.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "store/layer_change.h"
 #include "store/layer_text.h"
 #include "store/learned.h"
-#include "cli/client.h"
-#include "cli/verbs.h"
+#include "verb/client.h"
+#include "verb/verb.h"
 
 #define NO_AGENT (-1)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/policy_workload.h"
+#include "policy_cli/policy_workload.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "lib/message.h"
-#include "cli/client.h"
-#include "cli/verbs.h"
+#include "verb/client.h"
+#include "verb/verb.h"
 
 static void print_runs(const json_t *o)
 {

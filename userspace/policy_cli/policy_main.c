@@ -7,17 +7,18 @@
 #include "core/event/plan.h"
 #include "lib/message.h"
 #include "lib/options.h"
+#include "lib/standard_fds.h"
 #include "lib/text.h"
 #include "store/learned.h"
-#include "cli/policy_check.h"
-#include "cli/policy_explain.h"
-#include "cli/policy_history.h"
-#include "cli/policy_unit.h"
-#include "cli/policy_workload.h"
-#include "cli/policy_write.h"
+#include "policy_cli/policy_check.h"
+#include "policy_cli/policy_explain.h"
+#include "policy_cli/policy_history.h"
+#include "policy_cli/policy_unit.h"
+#include "policy_cli/policy_workload.h"
+#include "policy_cli/policy_write.h"
 #include "verb/policy_pin.h"
-#include "cli/verbs.h"
-#include "cli/when.h"
+#include "verb/verb.h"
+#include "verb/when.h"
 
 static const char usage[] =
 	"usage: davylamp policy show [WORKLOAD] [--json] [--state DIR] [--socket PATH]\n"
@@ -191,7 +192,7 @@ static int policy_do_it(const char *word, char *const *words, size_t count,
 	return DAVY_EXIT_USAGE;
 }
 
-int davy_verb_policy(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct policy_options o = {
 		DAVY_CONFIG_DIR, { .state_dir = DAVY_STATE_DIR, .socket_path = DAVY_SOCKET_DEFAULT }
@@ -205,6 +206,8 @@ int davy_verb_policy(int argc, char **argv)
 	const char *state_dir = o.history.state_dir;
 	int first;
 
+	if (davy_standard_fds_open())
+		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (argc > 1 && !strcmp(argv[1], "explain"))
 		return davy_policy_explain(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "write"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/client.h"
+#include "verb/client.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 
 #include "lib/file.h"
 #include "lib/message.h"
-#include "cli/verbs.h"
+#include "verb/verb.h"
 
 #define PATIENCE_MS 10000
 

@@ -15,9 +15,9 @@
 #include "store/learned.h"
 #include "store/policy_file.h"
 #include "store/policy_words.h"
-#include "cli/policy_explain.h"
-#include "cli/policy_workload.h"
-#include "cli/verbs.h"
+#include "policy_cli/policy_explain.h"
+#include "policy_cli/policy_workload.h"
+#include "verb/verb.h"
 
 static const char usage[] =
 	"usage: davylamp policy explain WORKLOAD [--json] [--socket PATH]\n"

@@ -6,9 +6,9 @@
 #include "lib/message.h"
 #include "core/event/types.h"
 #include "lib/text.h"
-#include "cli/client.h"
-#include "cli/policy_unit.h"
-#include "cli/verbs.h"
+#include "verb/client.h"
+#include "policy_cli/policy_unit.h"
+#include "verb/verb.h"
 
 #define PATIENCE_MS 100000 /* a release may restart the service */
 

@@ -10,9 +10,9 @@
 #include "sensors/gpu/driver_version.h"
 #include "sensors/gpu/firmware.h"
 #include "store/ledger.h"
-#include "cli/policy_history.h"
-#include "cli/verbs.h"
-#include "cli/when.h"
+#include "policy_cli/policy_history.h"
+#include "verb/verb.h"
+#include "verb/when.h"
 
 #define NS_PER_MS 1000000
 

@@ -13,9 +13,9 @@
 #include "store/config_section.h"
 #include "store/config_value.h"
 #include "store/policy_file.h"
-#include "cli/client.h"
-#include "cli/policy_check.h"
-#include "cli/verbs.h"
+#include "verb/client.h"
+#include "policy_cli/policy_check.h"
+#include "verb/verb.h"
 
 static void print_result(const char *what, const char *why, bool json)
 {
