@@ -147,19 +147,19 @@ static void children_of_a_frozen_process_are_frozen(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 5; round++) {
+		int slot = 56 + round; /* children of the last round may still count in theirs */
 		pid_t pid = fork();
 
 		if (!pid)
-			fork_on(3);
-		assert_true(lab_runs(3));
+			fork_on(slot);
+		assert_true(lab_runs(slot));
 		lab_hold_tree(lab_order(1, 0, 5000), pid);
 		lab_expect(DAVY_GUARD_HELD, 1, 0);
-		assert_true(lab_stands(3));
+		assert_true(lab_stands(slot));
 		lab_release(1);
 		lab_expect(DAVY_GUARD_RELEASED, 1, 0);
-		assert_true(lab_runs(3));
+		assert_true(lab_runs(slot));
 		lab_end(pid);
-		lab_sleep_ms(20);
 	}
 }
 
