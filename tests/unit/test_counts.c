@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/agent.h"
+#include "core/world/emit.h"
 #include "store/counts.h"
 
 static char dir[] = "/tmp/davylamp-unit-XXXXXX";
@@ -86,6 +88,46 @@ static void two_starts_are_counted_together(void **state)
 	assert_int_equal(class->lead_time.sum_ns, 2 * S);
 	assert_int_equal(both.seen.hazard[DAVY_HZ_JOB_STALL].confirmed, 2);
 	assert_int_equal(both.since_s, 1700000000);
+}
+
+/* As davylamp wrote it before it scored probabilities. */
+static void a_database_without_scores_is_read(void **state)
+{
+	struct davy_counts first = { .since_s = 5 }, back;
+
+	(void)state;
+	one_foreseen_failure();
+	davy_foresight_add(&first.seen, &core.foresight);
+	memset(&first.seen.calibration, 0, sizeof(first.seen.calibration));
+	assert_int_equal(davy_counts_save(dir, &first), 0);
+	memset(&back, 0x55, sizeof(back));
+	assert_int_equal(davy_counts_load(dir, &back), 0);
+	assert_int_equal(back.seen.hazard[DAVY_HZ_JOB_STALL].confirmed, 1);
+	assert_int_equal(back.seen.calibration.of[DAVY_HZ_JOB_STALL][1].alarms, 0);
+	assert_int_equal(back.seen.calibration.error_sum, 0);
+}
+
+static void the_core_learns_the_scores_of_earlier_starts(void **state)
+{
+	static struct davy_agent a;
+	const struct davy_step s = { .core = &a.core };
+	struct davy_counts first = { .since_s = 5 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		one_foreseen_failure();
+		davy_foresight_add(&first.seen, &core.foresight);
+	}
+	assert_int_equal(davy_counts_save(dir, &first), 0);
+	memset(&a, 0, sizeof(a));
+	davy_core_init(&a.core);
+	a.options.state_dir = dir;
+	davy_agent_counts_open(&a);
+	assert_int_equal(a.core.foresight.earlier[DAVY_HZ_JOB_STALL][1].alarms, 3);
+	assert_int_equal(a.core.foresight.earlier[DAVY_HZ_JOB_STALL][1].confirmed, 3);
+	assert_int_equal(davy_foresight_probability(&s, DAVY_HZ_JOB_STALL, 3), 1000 * 14 / 15);
+	assert_int_equal(davy_agent_counts(&a).seen.calibration.of[DAVY_HZ_JOB_STALL][1].alarms, 3);
+	assert_int_equal(a.event_count, 1); /* no other level is scored */
 }
 
 static void without_a_file_nothing_was_counted(void **state)
@@ -237,6 +279,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_starts_are_counted_together),
+		cmocka_unit_test(a_database_without_scores_is_read),
+		cmocka_unit_test(the_core_learns_the_scores_of_earlier_starts),
 		cmocka_unit_test(without_a_file_nothing_was_counted),
 		cmocka_unit_test(inconsistent_counters_are_refused),
 		cmocka_unit_test(a_refused_file_is_put_aside),

@@ -167,6 +167,41 @@ static void print_rows(FILE *out, const json_t *all, const char *const *keys, si
 	}
 }
 
+static double foresight_text_percent(const json_t *o, const char *key, double of)
+{
+	return of > 0 ? 100 * (double)davy_message_number(o, key, 0) / of : 0;
+}
+
+static void foresight_text_print_calibration(FILE *out, const json_t *c)
+{
+	double alarms = (double)davy_message_number(c, "alarms", 0);
+	const json_t *bin;
+	size_t i;
+
+	if (alarms <= 0)
+		return;
+	fprintf(out,
+		"probabilities        %.0f alarms, %.0f %% followed by a failure; Brier score %.3f "
+		"(%.3f if each had stated %.0f %%)\n",
+		alarms, foresight_text_percent(c, "confirmed", alarms),
+		(double)davy_message_number(c, "brier_milli", 0) / 1000,
+		(double)davy_message_number(c, "base_rate_brier_milli", 0) / 1000,
+		foresight_text_percent(c, "confirmed", alarms));
+	fprintf(out, "  %-18s %9s %9s %9s\n", "stated", "alarms", "mean", "happened");
+	json_array_foreach(json_object_get(c, "reliability"), i, bin)
+	{
+		int from = (int)davy_message_number(bin, "from_permille", 0) / 10;
+		char range[32];
+
+		snprintf(range, sizeof(range), "%d to %d %%", from, from + 10);
+		fprintf(out, "  %-18s %9lld %7.0f %% %7.0f %%\n", range,
+			(long long)davy_message_number(bin, "alarms", 0),
+			foresight_text_percent(bin, "stated_permille", 1000),
+			foresight_text_percent(bin, "confirmed",
+					       (double)davy_message_number(bin, "alarms", 0)));
+	}
+}
+
 void davy_foresight_print(FILE *out, const char *when, const json_t *foresight)
 {
 	static const char *const of_class[] = { "failures", "foreseen", "missed" };
@@ -186,4 +221,5 @@ void davy_foresight_print(FILE *out, const char *when, const json_t *foresight)
 			"confirmed", "averted", "late", "false", "foreseen");
 		print_rows(out, by_hazard, of_hazard, 6);
 	}
+	foresight_text_print_calibration(out, json_object_get(foresight, "calibration"));
 }

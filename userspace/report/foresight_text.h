@@ -9,8 +9,8 @@
 #include "core/score/foresight.h"
 
 /*
- * {"failures", "foreseen", "missed", "classes": {NAME: {...}}, "hazards": {NAME: {...}}}, without
- * empty ones. A new reference, NULL: out of memory.
+ * {"failures", "foreseen", "missed", "classes": {NAME: {...}}, "hazards": {NAME: {...}},
+ * "calibration": {...}}, without empty ones. A new reference, NULL: out of memory.
  */
 json_t *davy_foresight_json(const struct davy_foresight *f);
 

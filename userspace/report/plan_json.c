@@ -156,6 +156,8 @@ static void add_ending(json_t *o, const struct davy_plan *p)
 		plan_json_add_number(o, "stopped_ns", p->stopped_ns);
 	}
 	plan_json_add_number(o, "until_ns", p->until_ns);
+	if (p->kind == DAVY_PLAN_NOTE)
+		plan_json_add_number(o, "probability_permille", p->probability_permille);
 }
 
 char *davy_plan_json(const struct davy_plan *p)

@@ -45,12 +45,17 @@ static uint64_t ms_between(uint64_t from_ns, uint64_t to_ns)
 static void hazard_text(const struct davy_plan *p, const char *subject, const char *reason,
 			char *buf, size_t size)
 {
+	char probability[48] = "";
+
 	if (p->kind == DAVY_PLAN_CLEAR) {
 		snprintf(buf, size, "cleared  %s: %s", davy_hazard_name(p->hazard), subject);
 		return;
 	}
-	snprintf(buf, size, "HAZARD   %s level %u: %s %s", davy_hazard_name(p->hazard), p->level,
-		 subject, reason);
+	if (p->probability_permille)
+		snprintf(probability, sizeof(probability), "; probability of a failure: %u %%",
+			 (p->probability_permille + 5u) / 10);
+	snprintf(buf, size, "HAZARD   %s level %u: %s %s%s", davy_hazard_name(p->hazard), p->level,
+		 subject, reason, probability);
 }
 
 static void breaker_text(const struct davy_plan *p, const char *reason, char *buf, size_t size)
