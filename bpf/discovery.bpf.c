@@ -5,11 +5,11 @@
  * dropped first.
  *
  * Holding: a uprobe in a library is possible only when its file is known, and the library's first
- * call may follow within microseconds. Two kinds of threads are therefore held. First: a process
+ * call may follow within microseconds. Two kinds of threads are therefore delayed. First: a process
  * that opens an unseen library with entry points waits in _dl_debug_state, which ld.so calls for
  * debuggers after mapping and before running the library. Second: a call waits if its return site
  * is not probed yet. They wait on the CPU, since BPF programs cannot sleep, until userspace has
- * attached its probes, at most hold_ns. SIGSTOP is not used: parents would see it, and it would
+ * attached its probes, at most delay_ns. SIGSTOP is not used: parents would see it, and it would
  * remain if the tracer is killed. The holding programs are sleepable: attaching a uprobe may need
  * an RCU grace period, which other programs would block, and only sleepable ones can yield their
  * CPU: __get_user_pages below bpf_copy_from_user_task calls cond_resched. The exec tracepoint can
@@ -29,8 +29,8 @@ struct pt_regs___kernel {
 
 char LICENSE[] SEC("license") = "GPL";
 
-#define HOLD_TRIES    (1 << 23) /* maximum of bpf_loop */
-#define HOLD_HARD_NS  30000000
+#define DELAY_TRIES   (1 << 23) /* maximum of bpf_loop */
+#define DELAY_HARD_NS 30000000
 #define POLITE_NS     20000
 #define WAITING_MAX   256
 #define LATE_MAX      16	/* then userspace does not respond: stop holding */
@@ -48,7 +48,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_OPENAT  257
 #define NR_OPENAT2 437
 
-const volatile __u64 hold_ns = 0;
+const volatile __u64 delay_ns = 0;
 const volatile char unit[DAVY_RAW_UNIT] = "";
 __u32 late_count = 0;
 
@@ -175,7 +175,7 @@ static __always_inline void *step(__u16 kind, __u64 size)
 		return 0;
 	}
 	head->kind = kind;
-	head->held = 0;
+	head->delayed = 0;
 	head->tgid = id >> 32;
 	head->tid = (__u32)id;
 	head->code = 0;
@@ -192,7 +192,7 @@ struct wait {
 	__u32 released;
 };
 
-static long still_held(__u32 index, struct wait *w)
+static long still_delayed(__u32 index, struct wait *w)
 {
 	__u32 *state = bpf_map_lookup_elem(&waiting, &w->tid);
 
@@ -204,7 +204,7 @@ static long still_held(__u32 index, struct wait *w)
  * Takes mmap_lock for reading, which attaching a probe needs for writing. Therefore not at every
  * iteration, but often enough: the first probe waits for it twice.
  */
-static long still_held_politely(__u32 index, struct wait *w)
+static long still_delayed_politely(__u32 index, struct wait *w)
 {
 	__u64 word, now = bpf_ktime_get_boot_ns();
 
@@ -212,69 +212,69 @@ static long still_held_politely(__u32 index, struct wait *w)
 		w->polite_ns = now + POLITE_NS;
 		bpf_copy_from_user_task(&word, sizeof(word), w->stack, bpf_get_current_task_btf(), 0);
 	}
-	return still_held(index, w);
+	return still_delayed(index, w);
 }
 
-/* True if the thread is to be held: then hold() or dont_hold() must follow. */
-static __always_inline bool may_hold(void)
+/* True if the thread is to be delayed: then delay() or skip_delay() must follow. */
+static __always_inline bool may_delay(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), no = 0;
 
 	if (late_count >= LATE_MAX)
 		return false;
-	if (hold_ns && !bpf_map_update_elem(&waiting, &tid, &no, BPF_ANY))
+	if (delay_ns && !bpf_map_update_elem(&waiting, &tid, &no, BPF_ANY))
 		return true;
-	lost(DAVY_RAW_LOSS_HOLD);
+	lost(DAVY_RAW_LOSS_DELAY);
 	return false;
 }
 
-static __always_inline void dont_hold(bool held)
+static __always_inline void skip_delay(bool delayed)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 
-	if (held)
+	if (delayed)
 		bpf_map_delete_elem(&waiting, &tid);
 }
 
-static __always_inline bool held_on_time(struct wait *w)
+static __always_inline bool delayed_on_time(struct wait *w)
 {
 	bpf_map_delete_elem(&waiting, &w->tid);
 	if (w->released)
 		return true;
 	late_count++;
-	lost(DAVY_RAW_LOSS_HOLD);
+	lost(DAVY_RAW_LOSS_DELAY);
 	return false;
 }
 
 /* For sleepable programs. */
-static __always_inline bool hold(struct pt_regs *ctx)
+static __always_inline bool delay(struct pt_regs *ctx)
 {
 	struct wait w = {
-		.until_ns = bpf_ktime_get_boot_ns() + hold_ns,
+		.until_ns = bpf_ktime_get_boot_ns() + delay_ns,
 		.stack = (void *)PT_REGS_SP(ctx),
 		.tid = (__u32)bpf_get_current_pid_tgid(),
 	};
 
-	bpf_loop(HOLD_TRIES, still_held_politely, &w, 0);
-	return held_on_time(&w);
+	bpf_loop(DELAY_TRIES, still_delayed_politely, &w, 0);
+	return delayed_on_time(&w);
 }
 
 /* For other programs. */
-static __always_inline void hold_hard(void)
+static __always_inline void delay_hard(void)
 {
 	struct wait w = {
-		.until_ns = bpf_ktime_get_boot_ns() + HOLD_HARD_NS,
+		.until_ns = bpf_ktime_get_boot_ns() + DELAY_HARD_NS,
 		.tid = (__u32)bpf_get_current_pid_tgid(),
 	};
 
-	bpf_loop(HOLD_TRIES, still_held, &w, 0);
-	held_on_time(&w);
+	bpf_loop(DELAY_TRIES, still_delayed, &w, 0);
+	delayed_on_time(&w);
 }
 
-/* Userspace polls the ring. It is woken for a held thread, or if the ring fills up. */
-static __always_inline void send(void *record, bool held)
+/* Userspace polls the ring. It is woken for a delayed thread, or if the ring fills up. */
+static __always_inline void send(void *record, bool delayed)
 {
-	bool wake = held || bpf_ringbuf_query(&steps, BPF_RB_AVAIL_DATA) > DAVY_RAW_RING / 4;
+	bool wake = delayed || bpf_ringbuf_query(&steps, BPF_RB_AVAIL_DATA) > DAVY_RAW_RING / 4;
 
 	bpf_ringbuf_submit(record, wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
@@ -399,23 +399,23 @@ static __always_inline int send_ready(struct task_struct *task, __u32 tgid)
 	struct davy_raw_file program = {};
 	struct davy_raw_head *e;
 	__u8 yes = 1;
-	bool held;
+	bool delayed;
 
 	file_key(BPF_CORE_READ(task, mm, exe_file), &program);
-	held = has_new_linker(task, &program) && may_hold();
+	delayed = has_new_linker(task, &program) && may_delay();
 	e = step(DAVY_RAW_READY, sizeof(*e));
 	if (!e) {
-		dont_hold(held);
+		skip_delay(delayed);
 		return 0;
 	}
 	if (is_new(&program)) {
 		e->number = 1;
 		bpf_map_update_elem(&fresh, &tgid, &yes, BPF_ANY);
 	}
-	e->held = held;
-	send(e, held || e->number);
-	if (held)
-		hold_hard();
+	e->delayed = delayed;
+	send(e, delayed || e->number);
+	if (delayed)
+		delay_hard();
 	return 0;
 }
 
@@ -647,7 +647,7 @@ int discovery_call(struct pt_regs *ctx)
 	struct range range = {};
 	struct davy_raw_call *e;
 	__u8 yes = 1;
-	bool held;
+	bool delayed;
 
 	if (!is_followed(site.tgid))
 		return 0;
@@ -658,15 +658,15 @@ int discovery_call(struct pt_regs *ctx)
 	p.count_at = argument(ctx, f->count);
 	bpf_probe_read_user(&site.address, sizeof(site.address), (void *)frame.stack);
 	bpf_map_update_elem(&calls, &frame, &p, BPF_ANY);
-	held = site.address && !bpf_map_lookup_elem(&sites, &site) && may_hold();
-	if (held) /* otherwise userspace searches a long list */
+	delayed = site.address && !bpf_map_lookup_elem(&sites, &site) && may_delay();
+	if (delayed) /* otherwise userspace searches a long list */
 		bpf_find_vma(bpf_get_current_task_btf(), site.address, vma_found, &range, 0);
 	e = step(DAVY_RAW_CALL, sizeof(*e));
 	if (!e) {
-		dont_hold(held);
+		skip_delay(delayed);
 		return 0;
 	}
-	e->head.held = held;
+	e->head.delayed = delayed;
 	e->head.number = site.address;
 	e->function = function;
 	e->count = 0;
@@ -679,8 +679,8 @@ int discovery_call(struct pt_regs *ctx)
 	e->text[0] = 0;
 	if (f->text != DAVY_RAW_NO_ARGUMENT)
 		bpf_probe_read_user_str(e->text, sizeof(e->text), (void *)argument(ctx, f->text));
-	send(e, held);
-	if (held && hold(ctx))
+	send(e, delayed);
+	if (delayed && delay(ctx))
 		bpf_map_update_elem(&sites, &site, &yes, BPF_ANY);
 	return 0;
 }
@@ -691,20 +691,20 @@ int discovery_loaded(struct pt_regs *ctx)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct davy_raw_head *e;
-	bool held;
+	bool delayed;
 
 	if (!is_followed(tgid) || bpf_map_delete_elem(&fresh, &tgid))
 		return 0;
-	held = may_hold();
+	delayed = may_delay();
 	e = step(DAVY_RAW_LOADED, sizeof(*e));
 	if (!e) {
-		dont_hold(held);
+		skip_delay(delayed);
 		return 0;
 	}
-	e->held = held;
-	send(e, held);
-	if (held)
-		hold(ctx);
+	e->delayed = delayed;
+	send(e, delayed);
+	if (delayed)
+		delay(ctx);
 	return 0;
 }
 

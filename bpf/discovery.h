@@ -36,19 +36,19 @@ enum davy_raw_kind {
 	DAVY_RAW_RETURN = 10,
 	DAVY_RAW_LINK_ERROR = 11, /* from the dynamic linker */
 	DAVY_RAW_SIGNAL = 12,	  /* code: signal; number: sender's tgid, 0: the kernel */
-	DAVY_RAW_LOADED = 13,	  /* the opened libraries are mapped and run next; held */
+	DAVY_RAW_LOADED = 13,	  /* the opened libraries are mapped and run next; delayed */
 };
 
 enum davy_raw_loss {
 	DAVY_RAW_LOSS_RING = 0,	    /* steps that did not fit */
 	DAVY_RAW_LOSS_FOLLOWED = 1, /* children that did not fit: they are not followed */
-	DAVY_RAW_LOSS_HOLD = 2,	    /* probes not attached in time: first calls may be missing */
+	DAVY_RAW_LOSS_DELAY = 2,    /* probes not attached in time: first calls may be missing */
 	DAVY_RAW_LOSS_COUNT = 3,
 };
 
 struct davy_raw_head {
 	__u16 kind;
-	__u16 held; /* 1: the thread waits until userspace releases it */
+	__u16 delayed; /* 1: the thread waits until userspace releases it */
 	__u32 tgid;
 	__u32 tid;
 	__s32 code;

@@ -68,7 +68,7 @@ static __always_inline void mark_inner(struct file *filp, unsigned int cmd, int 
 	bpf_map_update_elem(&ioctl_marks, &tid, &mark, BPF_ANY);
 }
 
-static __always_inline bool was_told(struct file *filp, unsigned int cmd, int error)
+static __always_inline bool was_reported(struct file *filp, unsigned int cmd, int error)
 {
 	struct ioctl_mark mark = mark_of(filp, cmd, error), *known;
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
@@ -134,7 +134,8 @@ static __always_inline bool is_waiting(__u32 number, int error)
 
 static __always_inline int wrapper_done(struct file *filp, unsigned int cmd, long ret)
 {
-	if (ret >= 0 || ret < -4095 || is_waiting(cmd & 0xff, (int)ret) || was_told(filp, cmd, (int)ret))
+	if (ret >= 0 || ret < -4095 || is_waiting(cmd & 0xff, (int)ret) ||
+	    was_reported(filp, cmd, (int)ret))
 		return 0;
 	return drm_ioctl_failed(filp, cmd, (int)ret);
 }

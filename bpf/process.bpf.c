@@ -88,7 +88,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 
 /* ILL, ABRT, BUS, FPE, SEGV, SYS are crashes; KILL and TERM are sent on request. */
 #define CRASHES (1u << 4 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 11 | 1u << 31)
-#define WISHES	(1u << 9 | 1u << 15)
+#define REQUESTS (1u << 9 | 1u << 15)
 
 static __always_inline bool signal_matters(int sig, __u32 tgid)
 {
@@ -96,7 +96,7 @@ static __always_inline bool signal_matters(int sig, __u32 tgid)
 
 	if (bit & CRASHES)
 		return true;
-	return (bit & WISHES) && bpf_map_lookup_elem(&watched, &tgid);
+	return (bit & REQUESTS) && bpf_map_lookup_elem(&watched, &tgid);
 }
 
 static __always_inline int signal_fact(enum davy_fact fact, int sig, struct task_struct *task)

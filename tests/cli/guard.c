@@ -399,7 +399,7 @@ static int round_with_limit(unsigned int files, enum freeze what)
 	if (what != NOTHING)
 		a = freeze(&l, what, 1);
 	if (what != NOTHING && files > 9)
-		MUST(a.stage == DAVY_GUARD_HELD);
+		MUST(a.stage == DAVY_GUARD_FROZEN);
 	if (what != NOTHING && files == 8)
 		MUST(a.stage == DAVY_GUARD_FAILED && a.result == -EMFILE);
 	MUST(hears(&l));
@@ -427,7 +427,7 @@ static int check_lowered(void)
 
 	if (lab_start(&l) || find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_HELD);
+	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_FROZEN);
 	MUST(!prlimit(l.guard.pid, RLIMIT_NOFILE, &none, NULL));
 	MUST(!prlimit(l.standby, RLIMIT_NOFILE, &none, NULL));
 	a = freeze(&l, TREE, 2);
@@ -453,7 +453,7 @@ static int check_idle(void)
 
 	if (lab_start(&l) || find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_HELD);
+	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_FROZEN);
 	guard_kib = status_kib(l.guard.pid, "VmRSS:");
 	standby_kib = status_kib(l.standby, "VmRSS:");
 	printf("resident: guard %ld KiB, standby %ld KiB\n", guard_kib, standby_kib);
@@ -492,7 +492,7 @@ static int check_stopped(void)
 
 	if (lab_start(&l) || find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_HELD);
+	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_FROZEN);
 	MUST(state_of(l.worker) == 'T');
 	MUST(!kill(l.guard.pid, SIGSTOP));
 	return lab_end(&l);
@@ -541,7 +541,7 @@ static int check_standby(void)
 	MUST(a.stage == DAVY_GUARD_FAILED && a.result == -EAGAIN);
 	if (find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 2).stage == DAVY_GUARD_HELD);
+	MUST(freeze(&l, TREE, 2).stage == DAVY_GUARD_FROZEN);
 	return lab_end(&l);
 }
 

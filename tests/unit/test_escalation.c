@@ -85,7 +85,7 @@ static void a_stall_is_paused_and_its_engine_moved(void **state)
 	assert_int_equal(plan->hazard, DAVY_HZ_JOB_STALL);
 	assert_int_equal(plan->lease_ns, 2 * S);
 	assert_int_equal(plan->pid, 50);
-	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 	plan = goes(DAVY_ACTION_MIGRATE_CPU);
 	assert_int_equal(plan->passed_action, DAVY_ACTION_SHRINK); /* no ubatch is known to fit */
 	assert_int_equal(plan->passed_refusal, DAVY_REFUSED_UNABLE);
@@ -151,7 +151,7 @@ static void a_ubatch_that_fits_is_taken_before_the_cpu(void **state)
 	long_jobs(50, 8 * S);
 	plan = goes(DAVY_ACTION_PAUSE);
 	assert_int_equal(plan->hazard, DAVY_HZ_JOB_HEADROOM);
-	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 	plan = goes(DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->fitting_ubatch, 256);
 	assert_int_equal(plan->settings.ubatch, 256);
@@ -212,7 +212,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	assert_int_equal(plan->victim_pid, 60);
 	assert_int_equal(plan->lease_ns, 2 * S);
 	first = plan->id;
-	act(first, DAVY_ACT_HELD, 0, 0);
+	act(first, DAVY_ACT_IN_FORCE, 0, 0);
 	assert_int_equal(act_count(), 1); /* it does not get its share before the pause is over */
 	pass(2 * S);
 	act(first, DAVY_ACT_RELEASED, 0, 0);
@@ -221,7 +221,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	assert_int_equal(plan->on_permille, 500);
 	assert_int_equal(plan->lease_ns, 30 * S);
 	first = plan->id;
-	act(first, DAVY_ACT_HELD, 0, 0);
+	act(first, DAVY_ACT_IN_FORCE, 0, 0);
 	for (uint64_t i = 0; i < 120; i++, pass(100 * MS)) {
 		progress(60, 100, i + 100, 1);
 		evicts(50, 60, bytes += 20 * MIB);
@@ -229,7 +229,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	plan = goes(DAVY_ACTION_THROTTLE);
 	assert_int_equal(plan->on_permille, 250); /* a half was not enough */
 	assert_int_equal(plan->passed_action, DAVY_ACTION_THROTTLE);
-	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 	act(first, DAVY_ACT_RELEASED, 0, 0); /* that lease was taken over */
 	assert_int_equal(first_workload()->freeze_plan, plan->id);
 	assert_int_equal(count_of(DAVY_PLAN_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
@@ -240,7 +240,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	plan = goes(DAVY_ACTION_THROTTLE);
 	assert_int_not_equal(plan->id, first); /* renewed */
 	assert_int_equal(plan->on_permille, 250);
-	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 	assert_int_equal(count_of(DAVY_PLAN_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	first = plan->id;
 	pass(30 * S); /* nothing is evicted any more */
@@ -260,11 +260,11 @@ static void throttle_once(uint64_t *bytes)
 	if (last_act()->action == DAVY_ACTION_PAUSE) {
 		uint32_t id = last_act()->id;
 
-		act(id, DAVY_ACT_HELD, 0, 0);
+		act(id, DAVY_ACT_IN_FORCE, 0, 0);
 		pass(2 * S);
 		act(id, DAVY_ACT_RELEASED, 0, 0);
 	}
-	act(goes(DAVY_ACTION_THROTTLE)->id, DAVY_ACT_HELD, 0, 0);
+	act(goes(DAVY_ACTION_THROTTLE)->id, DAVY_ACT_IN_FORCE, 0, 0);
 }
 
 /* How long it is renewed although nothing is seen, until it ends. */
@@ -276,7 +276,7 @@ static uint64_t held_for(void)
 		const struct davy_plan *plan = last_act();
 
 		if (first_workload()->act_plan == plan->id)
-			act(plan->id, DAVY_ACT_HELD, 0, 0);
+			act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 		pass(S);
 	}
 	return now - since;
@@ -482,7 +482,7 @@ static void exhaustion_caps_the_growing_process(void **state)
 	}
 	assert_in_range(goes(DAVY_ACTION_CAP)->cap_bytes, 5000 * MIB, 7000 * MIB);
 	assert_int_equal(last_act()->passed_action, DAVY_ACTION_UNLOAD);
-	act(last_act()->id, DAVY_ACT_HELD, 0, 0);
+	act(last_act()->id, DAVY_ACT_IN_FORCE, 0, 0);
 	assert_int_equal(first_workload()->effects[0].action, DAVY_ACTION_CAP);
 	assert_replays();
 }
@@ -640,7 +640,7 @@ static void a_full_card_that_may_sleep_is_kept_awake(void **state)
 	assert_int_equal(act_count(), 0); /* it does not sleep */
 	memory(8192 * MIB, 8192 * MIB, DAVY_MEMORY_MAY_SUSPEND);
 	assert_string_equal(goes(DAVY_ACTION_AWAKE)->device, GPU);
-	act(last_act()->id, DAVY_ACT_HELD, 0, 0);
+	act(last_act()->id, DAVY_ACT_IN_FORCE, 0, 0);
 	pass(S);
 	memory(8192 * MIB, 8192 * MIB, 0);
 	rest(1200 * S);

@@ -31,7 +31,7 @@ static int make_bpf(void **state)
 	if (!b)
 		return -1;
 	b->hooks.sink = keep;
-	b->sums_told = calloc(DAVY_REPORTED_MAX, sizeof(*b->sums_told));
+	b->sums_reported = calloc(DAVY_REPORTED_MAX, sizeof(*b->sums_reported));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
 		b->objects[i].name = davy_object_rows[i].name;
@@ -41,14 +41,14 @@ static int make_bpf(void **state)
 	}
 	said_count = 0;
 	*state = b;
-	return b->sums_told ? 0 : -1;
+	return b->sums_reported ? 0 : -1;
 }
 
 static int free_bpf(void **state)
 {
 	struct davy_bpf *b = *state;
 
-	free(b->sums_told);
+	free(b->sums_reported);
 	free(b);
 	return 0;
 }

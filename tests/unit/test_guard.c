@@ -10,7 +10,7 @@ static void pauses_until_released(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 5000));
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	assert_true(lab_stands(0));
 	lab_release(1);
 	lab_expect(DAVY_GUARD_RELEASED, 1, 0);
@@ -28,7 +28,7 @@ static void a_lease_ends_without_an_order(void **state)
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 300));
 	held = lab_answer(3000);
-	assert_int_equal(held.stage, DAVY_GUARD_HELD);
+	assert_int_equal(held.stage, DAVY_GUARD_FROZEN);
 	released = lab_answer(3000);
 	assert_int_equal(released.stage, DAVY_GUARD_RELEASED);
 	assert_int_equal(released.result, -ETIME);
@@ -49,7 +49,7 @@ static void duty(uint32_t on_permille, bool tree)
 		lab_hold_tree(lab_order(1, on_permille, 2000), pid);
 	else
 		lab_hold(lab_order(1, on_permille, 2000));
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	released = lab_answer(4000);
 	assert_int_equal(released.stage, DAVY_GUARD_RELEASED);
 	assert_int_equal(released.result, -ETIME);
@@ -85,13 +85,13 @@ static void a_hold_is_renewed_in_place(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(order);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	order.plan = 7;
 	order.on_permille = 0;
 	order.lease_ns = 800 * DAVY_NS_PER_MS;
 	lab_hold(order);
 	answer = lab_answer(2000);
-	assert_int_equal(answer.stage, DAVY_GUARD_HELD);
+	assert_int_equal(answer.stage, DAVY_GUARD_FROZEN);
 	assert_int_equal(answer.plan, 7);
 	assert_true(lab_stands(0));
 	answer = lab_answer(3000);
@@ -131,10 +131,10 @@ static void the_end_of_the_socket_thaws(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	if (lab_has_cgroups()) {
 		lab_hold(lab_order(1, 0, 60000));
-		lab_expect(DAVY_GUARD_HELD, 1, 0);
+		lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	}
 	lab_hold_tree(lab_order(2, 0, 60000), tree);
-	lab_expect(DAVY_GUARD_HELD, 2, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 2, 0);
 	assert_true(lab_stands(1));
 	davy_guard_stop(&guard);
 	assert_true(lab_runs(0) && lab_runs(1));
@@ -165,10 +165,10 @@ static void a_killed_guard_is_answered_for_by_its_standby(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	if (lab_has_cgroups()) {
 		lab_hold(lab_order(1, 0, 60000));
-		lab_expect(DAVY_GUARD_HELD, 1, 0);
+		lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	}
 	lab_hold_tree(lab_order(2, 0, 60000), tree);
-	lab_expect(DAVY_GUARD_HELD, 2, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 2, 0);
 	kill(guard.pid, SIGKILL);
 	assert_true(lab_runs(0) && lab_runs(1));
 	assert_int_equal(lab_answer(1000).stage, 0); /* the closed socket tells the agent */
@@ -184,7 +184,7 @@ static void a_killed_standby_is_replaced(void **state)
 
 	(void)state;
 	lab_hold_tree(lab_order(1, 0, 60000), pid);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	standby = child_of(guard.pid);
 	assert_true(standby > 0);
 	kill(standby, SIGKILL);
@@ -209,7 +209,7 @@ static void the_lease_of_a_stopped_guard_ends_in_time(void **state)
 	(void)state;
 	lab_hold_tree(lab_order(1, 0, 300), pid);
 	begun = lab_ns();
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	kill(guard.pid, SIGSTOP);
 	lab_sleep_ms(400);
 	while (!lab_runs(0) && lab_ns() - begun < 5 * DAVY_NS_PER_S)
@@ -226,7 +226,7 @@ static void sigterm_thaws(void **state)
 
 	(void)state;
 	lab_hold_tree(lab_order(1, 0, 60000), pid);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	kill(guard.pid, SIGTERM);
 	lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 	assert_true(lab_runs(0));

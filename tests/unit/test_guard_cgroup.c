@@ -28,7 +28,7 @@ static void a_cgroup_thawed_by_others_is_not_frozen_again(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 60000));
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	assert_int_equal(davy_cgroup_freeze(lab_dir, false), 0);
 	lab_expect(DAVY_GUARD_RELEASED, 1, -ECANCELED);
 	assert_true(lab_runs(0));
@@ -51,7 +51,7 @@ static void a_cgroup_that_becomes_empty_is_reported(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 60000));
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	lab_end(pid);
 	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
 	assert_int_equal(davy_cgroup_wants_frozen(lab_dir), 0); /* later processes are not frozen */
@@ -72,7 +72,7 @@ static void a_removed_cgroup_is_reported(void **state)
 	pid = lab_worker(0, &group);
 	assert_true(lab_runs(0));
 	assert_int_equal(davy_guard_send(&guard, &order, dir), 0);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	lab_end(pid);
 	for (int i = 0; i < 200 && rmdir(group.dir); i++)
 		usleep(500);

@@ -68,7 +68,7 @@ static void a_child_of_another_process_is_not_in_the_tree(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	child = (pid_t)counters[10];
 	lab_hold_tree(lab_order(1, 500, 3000), root);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	kill(child, SIGKILL);
 	for (int i = 0; i < 300 && !kill(child, 0); i++)
 		lab_sleep_ms(5);
@@ -113,7 +113,7 @@ static void a_process_keeps_its_identity_over_exec(void **state)
 	assert_int_equal(write(go[1], "x", 1), 1);
 	lab_sleep_ms(100);
 	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	snprintf(buf, sizeof(buf), "/proc/%d/stat", (int)pid);
 	fd = open(buf, O_RDONLY);
 	assert_true(read(fd, buf, sizeof(buf) - 1) > 0);
@@ -154,7 +154,7 @@ static void children_of_a_frozen_process_are_frozen(void **state)
 			fork_on(slot);
 		assert_true(lab_runs(slot));
 		lab_hold_tree(lab_order(1, 0, 5000), pid);
-		lab_expect(DAVY_GUARD_HELD, 1, 0);
+		lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 		assert_true(lab_stands(slot));
 		lab_release(1);
 		lab_expect(DAVY_GUARD_RELEASED, 1, 0);
@@ -195,7 +195,7 @@ static void a_tree_whose_root_dies_is_released(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	child = (pid_t)counters[10];
 	lab_hold_tree(lab_order(1, 0, 60000), root);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	assert_true(lab_stands(0));
 	lab_end(root);
 	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
@@ -216,7 +216,7 @@ static void a_tree_whose_root_is_a_zombie_is_released(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	child = (pid_t)counters[10];
 	lab_hold_tree(lab_order(1, 500, 60000), root);
-	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_FROZEN, 1, 0);
 	kill(root, SIGKILL);
 	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
 	assert_true(lab_runs(0));

@@ -44,7 +44,7 @@ static uint32_t hold(enum davy_action action)
 	tell(&ev);
 	plan = last_action(action, DAVY_HZ_NONE)->id;
 	assert_int_equal(last_action(action, DAVY_HZ_NONE)->verdict, DAVY_VERDICT_GO);
-	act(plan, DAVY_ACT_HELD, 0, 0);
+	act(plan, DAVY_ACT_IN_FORCE, 0, 0);
 	return plan;
 }
 

@@ -62,7 +62,7 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "throttle to 50 % for 30.0 s (go)"));
 	assert_non_null(strstr(text, "an operator ordered it"));
-	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->action, DAVY_ACTION_THROTTLE);
 	assert_int_equal(core.world.workloads[0].freeze_plan, plan->id);
 	ev = an_order(DAVY_ACTION_SHRINK);
@@ -155,11 +155,11 @@ static void a_hold_ends_by_its_lease_or_an_undo(void **state)
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
 	pause = order(DAVY_ACTION_PAUSE)->id;
-	act(pause, DAVY_ACT_HELD, 0, 0);
+	act(pause, DAVY_ACT_IN_FORCE, 0, 0);
 	act(pause, DAVY_ACT_RELEASED, 0, 0);
 	assert_int_equal(core.world.workloads[0].freeze_plan, 0);
 	pause = order(DAVY_ACTION_PAUSE)->id;
-	act(pause, DAVY_ACT_HELD, 0, 0);
+	act(pause, DAVY_ACT_IN_FORCE, 0, 0);
 	ev = an_order(DAVY_ACTION_UNDO);
 	ev.order.undo = DAVY_ACTION_PAUSE;
 	tell(&ev);
@@ -275,7 +275,7 @@ static void orders_are_replayed(void **state)
 	order(DAVY_ACTION_PAUSE); /* advised */
 	set("agent.mode", DAVY_MODE_ENFORCE);
 	plan = order(DAVY_ACTION_PAUSE);
-	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 	now += 2 * S;
 	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
 	admitted(1, 1, 0);

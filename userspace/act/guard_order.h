@@ -32,8 +32,8 @@ enum davy_guard_op {
 };
 
 /*
- * DAVY_GUARD_HOLD comes with the open directory of the cgroup. Without a descriptor, pid and start
- * time name the root of the process tree. on_permille: running part of each period; 0: frozen
+ * DAVY_GUARD_FREEZE comes with the open directory of the cgroup. Without a descriptor, pid and
+ * start time name the root of the process tree. on_permille: running part of each period; 0: frozen
  * throughout.
  */
 struct davy_guard_order {
@@ -49,7 +49,7 @@ struct davy_guard_order {
 };
 
 enum davy_guard_stage {
-	DAVY_GUARD_HELD = 1, /* verified: all its tasks are frozen */
+	DAVY_GUARD_FROZEN = 1, /* verified: all its tasks are frozen */
 	DAVY_GUARD_FAILED = 2,
 	DAVY_GUARD_RELEASED = 3, /* verified: all tasks run, or none is left */
 };

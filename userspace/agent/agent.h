@@ -57,7 +57,7 @@ struct davy_agent_options {
 struct davy_tracked {
 	uint32_t pid; /* 0: empty */
 	uint32_t uid; /* responsible user: davy_process_account() */
-	uint32_t uid_told;
+	uint32_t uid_reported;
 	uint32_t workload;
 	uint32_t attempts;
 	uint64_t used_ns;
@@ -157,8 +157,8 @@ struct davy_agent {
 	size_t verify_next; /* index of the next process to verify */
 	struct davy_readers readers;
 	uint64_t tracked_evicted;
-	uint64_t tracked_evicted_told;
-	uint64_t tracked_told_ns;
+	uint64_t tracked_evicted_reported;
+	uint64_t tracked_reported_ns;
 	uint32_t tracked_evicted_uid; /* uid of the last evicted process */
 	uint64_t probes_checked_ns;
 	uint64_t probes_changed; /* last seen value of davy_bpf_probes.change_count */

@@ -85,11 +85,11 @@ static bool pace_is_quick(struct davy_agent *a, uint64_t now_ns)
  */
 uint64_t davy_agent_pace_us(struct davy_agent *a, uint64_t now_ns)
 {
-	bool quick = pace_is_quick(a, now_ns), was_told = a->bpf && davy_bpf_tells_jobs(a->bpf);
+	bool quick = pace_is_quick(a, now_ns), reports_jobs = a->bpf && davy_bpf_tells_jobs(a->bpf);
 
 	if (a->bpf)
 		davy_bpf_tell_jobs(a->bpf, !quick);
-	a->rests = !quick && (!a->bpf || was_told);
+	a->rests = !quick && (!a->bpf || reports_jobs);
 	if (a->rests)
 		return TICK_REST_US;
 	return a->bpf && davy_bpf_jobs_running(a->bpf) ? TICK_BUSY_US : TICK_US;

@@ -29,9 +29,9 @@ struct state {
 	int err;
 	struct davy_log_blocks blocks;
 	struct davy_log_verdict verdict;
-	struct davy_log_event held; /* not yet printed: it may be repeated */
+	struct davy_log_event pending; /* not yet printed: it may be repeated */
 	struct davy_log_event last;
-	uint64_t held_count;
+	uint64_t pending_count;
 	uint64_t line_count;
 };
 
@@ -86,7 +86,7 @@ static void set_judgement(json_t *object, const struct davy_log_event *ev)
 
 static json_t *log_event_json(const struct state *s)
 {
-	const struct davy_log_event *ev = &s->held;
+	const struct davy_log_event *ev = &s->pending;
 	char addr[32] = "";
 	json_t *object = json_object();
 
@@ -104,15 +104,15 @@ static json_t *log_event_json(const struct state *s)
 	log_set_text(object, "address", addr);
 	log_set_number(object, "code", ev->code);
 	log_set_number(object, "error", ev->error);
-	json_object_set_new(object, "count", json_integer((json_int_t)s->held_count));
-	if (s->held_count > 1)
+	json_object_set_new(object, "count", json_integer((json_int_t)s->pending_count));
+	if (s->pending_count > 1)
 		log_set_text(object, "until", s->last.stamp);
 	return object;
 }
 
 static void log_print_text(const struct state *s)
 {
-	const struct davy_log_event *ev = &s->held;
+	const struct davy_log_event *ev = &s->pending;
 	char safe[4 * DAVY_KMSG_STAMP_SIZE];
 
 	if (*ev->stamp)
@@ -135,20 +135,20 @@ static void log_print_text(const struct state *s)
 		printf(", address 0x%" PRIx64, ev->addr);
 	if (ev->error)
 		printf(", error %" PRId32, ev->error);
-	if (s->held_count > 1)
-		printf(", %" PRIu64 " times", s->held_count);
-	if (s->held_count > 1 && *s->last.stamp)
+	if (s->pending_count > 1)
+		printf(", %" PRIu64 " times", s->pending_count);
+	if (s->pending_count > 1 && *s->last.stamp)
 		printf(" until %s", davy_text_safe(safe, sizeof(safe), s->last.stamp));
 	printf("\n");
 }
 
-static void print_held(struct state *s)
+static void print_pending(struct state *s)
 {
-	if (s->held_count && s->json)
+	if (s->pending_count && s->json)
 		log_print_json(s, log_event_json(s));
-	else if (s->held_count)
+	else if (s->pending_count)
 		log_print_text(s);
-	s->held_count = 0;
+	s->pending_count = 0;
 	if (ferror(stdout))
 		s->err = -EIO;
 }
@@ -165,10 +165,10 @@ static void log_take(void *arg, const struct davy_log_event *ev)
 	struct state *s = arg;
 
 	davy_log_verdict_add(&s->verdict, ev);
-	if (s->held_count && !same_event(&s->held, ev))
-		print_held(s);
-	if (!s->held_count++)
-		s->held = *ev;
+	if (s->pending_count && !same_event(&s->pending, ev))
+		print_pending(s);
+	if (!s->pending_count++)
+		s->pending = *ev;
 	s->last = *ev;
 }
 
@@ -258,7 +258,7 @@ static int log_read_log(const char *path, bool json)
 		davy_log_blocks_init(&s->blocks, log_take, s);
 		err = log_read_lines(s, path ? file : stdin);
 		davy_log_blocks_finish(&s->blocks);
-		print_held(s);
+		print_pending(s);
 		if (json)
 			conclude_json(s, davy_log_verdict_conclude(&s->verdict));
 		else

@@ -234,7 +234,7 @@ static void run_one(struct davy_doctor_facts *facts, const struct davy_who *who,
 					  .envp = envp,
 					  .what = what,
 					  .limit_ms = limit_ms,
-					  .held = true,
+					  .starts_blocked = true,
 					  .joined = true };
 	const char *why;
 

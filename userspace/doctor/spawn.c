@@ -33,7 +33,7 @@ static __attribute__((noreturn)) void say_and_end(const char *what, int error)
 struct starting {
 	const struct davy_spawn *spawn;
 	int program; /* open: the user may not see its folder */
-	int hold;
+	int release;
 };
 
 static int spawn_run(void *arg)
@@ -42,8 +42,8 @@ static int spawn_run(void *arg)
 	char byte;
 	int err;
 
-	if (s->hold >= 0)
-		while (read(s->hold, &byte, 1) < 0 && errno == EINTR)
+	if (s->release >= 0)
+		while (read(s->release, &byte, 1) < 0 && errno == EINTR)
 			;
 	err = davy_who_become(s->spawn->who);
 	if (err)
@@ -61,10 +61,10 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
-static int spawn_child(const struct davy_spawn *spawn, int hold, int output, int noise,
+static int spawn_child(const struct davy_spawn *spawn, int release, int output, int noise,
 		       pid_t *ret_pid)
 {
-	struct starting starting = { spawn, open(spawn->program, O_RDONLY | O_CLOEXEC), hold };
+	struct starting starting = { spawn, open(spawn->program, O_RDONLY | O_CLOEXEC), release };
 	int fds[DAVY_WHO_FDS_MAX + 2], err;
 	struct davy_child_spec spec = { .run = spawn_run,
 					.arg = &starting,
@@ -76,8 +76,8 @@ static int spawn_child(const struct davy_spawn *spawn, int hold, int output, int
 
 	if (starting.program >= 0)
 		fds[spec.fd_count++] = starting.program;
-	if (hold >= 0)
-		fds[spec.fd_count++] = hold;
+	if (release >= 0)
+		fds[spec.fd_count++] = release;
 	err = davy_child_start(&spec, &child);
 	close_one(&starting.program);
 	if (err)
@@ -90,24 +90,24 @@ static int spawn_child(const struct davy_spawn *spawn, int hold, int output, int
 int davy_spawn_start(const struct davy_spawn *spawn, struct davy_spawned *ret_spawned)
 {
 	struct davy_spawned *s = ret_spawned;
-	int output[2] = { -1, -1 }, noise[2] = { -1, -1 }, hold[2] = { -1, -1 };
+	int output[2] = { -1, -1 }, noise[2] = { -1, -1 }, release[2] = { -1, -1 };
 	int err = 0;
 
 	memset(s, 0, sizeof(*s));
 	s->spawn = spawn;
 	if ((!spawn->joined && pipe2(output, O_CLOEXEC)) || pipe2(noise, O_CLOEXEC) ||
-	    (spawn->held && pipe2(hold, O_CLOEXEC)))
+	    (spawn->starts_blocked && pipe2(release, O_CLOEXEC)))
 		err = -errno;
 	s->began_ms = davy_now_ms();
 	if (!err)
-		err = spawn_child(spawn, hold[0], spawn->joined ? noise[1] : output[1], noise[1],
+		err = spawn_child(spawn, release[0], spawn->joined ? noise[1] : output[1], noise[1],
 				  &s->pid);
 	close_one(&output[1]);
 	close_one(&noise[1]);
-	close_one(&hold[0]);
+	close_one(&release[0]);
 	s->output = output[0];
 	s->noise = noise[0];
-	s->hold = hold[1];
+	s->release = release[1];
 	if (err) {
 		davy_spawn_done(s);
 		return err;
@@ -120,7 +120,7 @@ int davy_spawn_start(const struct davy_spawn *spawn, struct davy_spawned *ret_sp
 
 void davy_spawn_release(struct davy_spawned *s)
 {
-	close_one(&s->hold);
+	close_one(&s->release);
 }
 
 /* False at the end of file, or if nothing can be read now. */
@@ -230,5 +230,5 @@ void davy_spawn_done(struct davy_spawned *s)
 {
 	close_one(&s->output);
 	close_one(&s->noise);
-	close_one(&s->hold);
+	close_one(&s->release);
 }

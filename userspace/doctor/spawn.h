@@ -19,14 +19,14 @@ struct davy_spawn {
 	char *const *envp;
 	const char *what; /* for messages: "ROCm's runtime" */
 	uint32_t limit_ms;
-	bool held;   /* waits for davy_spawn_release before it changes its user */
-	bool joined; /* stdout and stderr both go to "noise" */
+	bool starts_blocked; /* waits for davy_spawn_release before it changes its user */
+	bool joined;	     /* stdout and stderr both go to "noise" */
 };
 
 struct davy_spawned {
 	const struct davy_spawn *spawn;
 	pid_t pid;
-	int output, noise, hold; /* -1: none */
+	int output, noise, release; /* -1: none */
 	uint64_t began_ms;
 	bool reported;
 	struct davy_probe_end end;

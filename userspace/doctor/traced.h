@@ -19,8 +19,8 @@ struct davy_traced {
 };
 
 /*
- * "s" was started with "held". Returns after all have ended, or at the time limit; fills s->end.
- * -errno: cannot be traced; the program is still waited for.
+ * "s" was started with "starts_blocked". Returns after all have ended, or at the time limit; fills
+ * s->end. -errno: cannot be traced; the program is still waited for.
  */
 int davy_traced_run(struct davy_spawned *s, struct davy_traced *ret_traced);
 

@@ -15,8 +15,8 @@ static bool exec_apply_says_nothing(const struct davy_exec_case *c)
 	return c->options.explain;
 }
 
-static void exec_apply_told(const struct davy_exec_case *c, const char *key,
-			    const struct davy_policy_value *v)
+static void exec_apply_report(const struct davy_exec_case *c, const char *key,
+			      const struct davy_policy_value *v)
 {
 	if (!exec_apply_says_nothing(c))
 		davy_exec_say_value(key, v);
@@ -49,7 +49,7 @@ static void set_by_rules(struct davy_exec_case *c)
 		if (!v->text[0] || getenv(v->name))
 			continue; /* the user has set it */
 		set_variable(c, v->name, v->text, v);
-		exec_apply_told(c, "environment", v);
+		exec_apply_report(c, "environment", v);
 	}
 }
 
@@ -117,7 +117,7 @@ static void add_arguments(struct davy_exec_case *c)
 		if (davy_has_option(argv, e->argument[i].name))
 			continue;
 		exec_apply_add(c, e->argument[i].name, e->argument[i].text);
-		exec_apply_told(c, "argument", &e->argument[i]);
+		exec_apply_report(c, "argument", &e->argument[i]);
 	}
 	if (!cache->origin.rule || davy_policy_is_agents(e, DAVY_POLICY_CACHE_TYPE) ||
 	    c->launch.facts.engine != DAVY_ENGINE_LLAMA_SERVER ||
@@ -125,7 +125,7 @@ static void add_arguments(struct davy_exec_case *c)
 		return;
 	exec_apply_add(c, "-ctk", cache->text);
 	exec_apply_add(c, "-ctv", cache->text);
-	exec_apply_told(c, "cache_type", cache);
+	exec_apply_report(c, "cache_type", cache);
 }
 
 /* A value of the agent goes to the override, not to the command: the agent may undo it. */
@@ -141,7 +141,7 @@ static void put_limit(struct davy_exec_case *c, uint32_t setting, uint32_t most,
 		return; /* the model's number of layers is unknown */
 	if (davy_start_setting_set(agents ? &c->override.settings : &command->settings, setting,
 				   most))
-		exec_apply_told(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
+		exec_apply_report(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
 }
 
 /* The backend to select by options, if the user chose it or a device. */

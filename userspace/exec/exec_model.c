@@ -112,7 +112,7 @@ void davy_exec_model(struct davy_exec_case *c)
 	const struct davy_engine_facts *f = &c->launch.facts;
 	const char *path = f->model_path;
 	struct davy_fit_question *q = &c->question.fit;
-	char inside[PATH_MAX];
+	char container_path[PATH_MAX];
 	DAVY_FD fd = -1;
 	struct stat st;
 
@@ -124,7 +124,7 @@ void davy_exec_model(struct davy_exec_case *c)
 		exec_model_unknown(c, "the command names no model file", NULL);
 		return;
 	}
-	path = davy_exec_path(c, path, inside);
+	path = davy_exec_path(c, path, container_path);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st)) {
 		exec_model_unknown(c, "the model file cannot be read", strerror(errno));

@@ -121,7 +121,7 @@ static int supervise_on_signal(sd_event_source *source, int fd, uint32_t events,
 static bool supervise_goes_on(const struct davy_supervisor *s)
 {
 	return s->engine.pid || s->handover.other.pid ||
-	       (s->agent_fd >= 0 && !s->ending && !s->let_go);
+	       (s->agent_fd >= 0 && !s->ending && !s->released);
 }
 
 static int on_patience(sd_event_source *source, uint64_t usec, void *arg)
@@ -149,7 +149,7 @@ static int supervise_settle(sd_event_source *source, void *arg)
 	if (!supervise_goes_on(s))
 		return sd_event_exit(s->loop, 0);
 	if (!s->engine.pid && !s->handover.stage)
-		ms = s->held ? 0 : VERDICT_MS;
+		ms = s->awaits_order ? 0 : VERDICT_MS;
 	else if (s->agent_fd < 0)
 		ms = RETRY_MS;
 	sd_event_source_set_enabled(s->patience, ms ? SD_EVENT_ONESHOT : SD_EVENT_OFF);

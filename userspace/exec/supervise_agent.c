@@ -73,9 +73,9 @@ static void supervise_agent_on_order(struct davy_supervisor *s, const json_t *or
 	else if (!strcmp(op, "stop"))
 		davy_supervisor_stop(s, order);
 	else if (!strcmp(op, "hold"))
-		s->held = true;
+		s->awaits_order = true;
 	else if (!strcmp(op, "let_go"))
-		s->let_go = !s->engine.pid;
+		s->released = !s->engine.pid;
 	else if (!strcmp(op, "confirm"))
 		davy_supervisor_confirm(s);
 	else if (!strcmp(op, "registered"))

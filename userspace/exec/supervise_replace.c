@@ -195,7 +195,7 @@ void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 	int err = supervise_replace_may(s, order);
 	char why[DAVY_ENVIRONMENT_WHY_LEN] = "";
 
-	s->held = false;
+	s->awaits_order = false;
 	learn_port(s);
 	if (!err)
 		err = davy_launch_possible(s->launch, &override, why);
@@ -238,8 +238,8 @@ void davy_supervisor_stop(struct davy_supervisor *s, const json_t *order)
 		return;
 	}
 	s->previous_pid = pid ? pid : s->previous_pid;
-	s->held = json_is_true(json_object_get(order, "stay"));
-	s->let_go = !s->held;
+	s->awaits_order = json_is_true(json_object_get(order, "stay"));
+	s->released = !s->awaits_order;
 	davy_supervisor_say(s, json_pack("{s:s}", "op", "stopped"));
 }
 

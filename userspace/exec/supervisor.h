@@ -75,10 +75,10 @@ struct davy_supervisor {
 	enum davy_backend before; /* the move to the CPU */
 	struct davy_supervisor_why shrunk, moved;
 	uint64_t started_ms;
-	int status;  /* wait status of the engine that ended last */
-	bool ending; /* a signal asked us to end: no replacement */
-	bool held;   /* the agent announced an order: wait while it runs */
-	bool let_go;
+	int status;	   /* wait status of the engine that ended last */
+	bool ending;	   /* a signal asked us to end: no replacement */
+	bool awaits_order; /* the agent announced an order: wait while it runs */
+	bool released;
 };
 
 /* supervise_agent.c: false: not sent. */

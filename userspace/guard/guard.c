@@ -36,8 +36,8 @@ struct guard {
 	int agent_pidfd; /* needed: a child of the agent may have its end of the socket */
 	pid_t agent;
 	struct davy_standby standby;
-	struct davy_freeze *holds; /* DAVY_GUARD_HOLDS, shared with the standby */
-	uint32_t vain;		   /* useless wake-ups in a row */
+	struct davy_freeze *freezes; /* DAVY_GUARD_FREEZES, shared with the standby */
+	uint32_t vain;		     /* useless wake-ups in a row */
 	bool ends;
 };
 
@@ -64,7 +64,7 @@ static uint64_t guard_due_ns(const struct guard *g)
 	uint64_t due = g->standby.again_ns;
 
 	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
-		uint64_t one = davy_freeze_due_ns(&g->holds[i]);
+		uint64_t one = davy_freeze_due_ns(&g->freezes[i]);
 
 		due = one < due ? one : due;
 	}
@@ -74,16 +74,16 @@ static uint64_t guard_due_ns(const struct guard *g)
 static struct davy_freeze *guard_find(const struct guard *g, uint32_t id)
 {
 	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
-		if (g->holds[i].state != DAVY_FREEZE_FREE && g->holds[i].id == id)
-			return &g->holds[i];
+		if (g->freezes[i].state != DAVY_FREEZE_FREE && g->freezes[i].id == id)
+			return &g->freezes[i];
 	return NULL;
 }
 
 static struct davy_freeze *guard_free_slot(const struct guard *g)
 {
 	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
-		if (g->holds[i].state == DAVY_FREEZE_FREE)
-			return &g->holds[i];
+		if (g->freezes[i].state == DAVY_FREEZE_FREE)
+			return &g->freezes[i];
 	return NULL;
 }
 
@@ -184,9 +184,9 @@ static void guard_step(struct guard *g)
 	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
 		davy_freeze_news news;
 
-		if (g->holds[i].state == DAVY_FREEZE_FREE)
+		if (g->freezes[i].state == DAVY_FREEZE_FREE)
 			continue;
-		news = davy_freeze_step(&g->holds[i], davy_guard_now_ns());
+		news = davy_freeze_step(&g->freezes[i], davy_guard_now_ns());
 		guard_answer(g, &news);
 	}
 }
@@ -199,13 +199,13 @@ static size_t guard_watch(const struct guard *g, struct pollfd *waits)
 	waits[AT_SOCKET] = (struct pollfd){ .fd = g->fd, .events = POLLIN };
 	waits[AT_AGENT] = (struct pollfd){ .fd = g->agent_pidfd, .events = POLLIN };
 	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
-		const struct davy_freeze *h = &g->holds[i];
-		bool tree = h->events_fd < 0;
+		const struct davy_freeze *f = &g->freezes[i];
+		bool tree = f->events_fd < 0;
 
-		if (h->state != DAVY_FREEZE_FROZEN)
+		if (f->state != DAVY_FREEZE_FROZEN)
 			continue;
 		waits[count++] =
-			(struct pollfd){ .fd = tree ? h->tree.process[0].pidfd : h->events_fd,
+			(struct pollfd){ .fd = tree ? f->tree.process[0].pidfd : f->events_fd,
 					 .events = tree ? POLLIN : POLLPRI };
 	}
 	return count; /* at most the open ones: poll() refuses more than RLIMIT_NOFILE */
@@ -229,7 +229,7 @@ static void wait_for_any(struct guard *g)
 
 	guard_on_order(g); /* without poll() it must try */
 	g->ends |= ready < 0 || waits[AT_AGENT].revents || getppid() != g->agent ||
-		   davy_guard_told_to_end();
+		   davy_guard_end_requested();
 	guard_rest(g, ready);
 	davy_standby_tend(&g->standby, davy_guard_now_ns());
 }
@@ -241,13 +241,13 @@ static void thaw_all(struct guard *g)
 	bool left = true;
 
 	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
-		if (g->holds[i].state != DAVY_FREEZE_FREE)
-			davy_freeze_end(&g->holds[i], 0, davy_guard_now_ns());
+		if (g->freezes[i].state != DAVY_FREEZE_FREE)
+			davy_freeze_end(&g->freezes[i], 0, davy_guard_now_ns());
 	while (left && davy_guard_now_ns() < end_ns) {
 		left = false;
 		guard_step(g);
 		for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++)
-			left |= g->holds[i].state != DAVY_FREEZE_FREE;
+			left |= g->freezes[i].state != DAVY_FREEZE_FREE;
 		if (left)
 			usleep(1000);
 	}
@@ -289,12 +289,12 @@ static int guard_open_all(struct guard *g, int fd, int agent_pidfd)
 	g->agent_pidfd = agent_pidfd;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	g->agent = getppid(); /* if the agent has ended already, its pidfd shows it */
-	g->holds = mmap(NULL, DAVY_GUARD_FREEZES * sizeof(*g->holds), PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (g->holds == MAP_FAILED)
+	g->freezes = mmap(NULL, DAVY_GUARD_FREEZES * sizeof(*g->freezes), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (g->freezes == MAP_FAILED)
 		return -ENOMEM;
 	guard_harden();
-	davy_standby_open(&g->standby, g->holds, agent_pidfd);
+	davy_standby_open(&g->standby, g->freezes, agent_pidfd);
 	davy_standby_tend(&g->standby, davy_guard_now_ns());
 	return 0;
 }

@@ -18,17 +18,17 @@
 #define PAUSE_MOST (10000 * DAVY_GUARD_MS_NS)
 
 /* Thaws all, or those past their lease; returns the time of the next check. */
-static uint64_t standby_thaw(const struct davy_freeze *holds, bool all)
+static uint64_t standby_thaw(const struct davy_freeze *freezes, bool all)
 {
 	uint64_t now_ns = davy_guard_now_ns(), next_ns = DAVY_GUARD_NEVER;
 
 	for (size_t i = 0; i < DAVY_GUARD_FREEZES; i++) {
-		uint64_t late_ns = holds[i].lease_ns + LATE_NS;
+		uint64_t late_ns = freezes[i].lease_ns + LATE_NS;
 
-		if (__atomic_load_n(&holds[i].state, __ATOMIC_SEQ_CST) == DAVY_FREEZE_FREE)
+		if (__atomic_load_n(&freezes[i].state, __ATOMIC_SEQ_CST) == DAVY_FREEZE_FREE)
 			continue;
 		if (all || now_ns >= late_ns) {
-			davy_freeze_thaw(&holds[i]);
+			davy_freeze_thaw(&freezes[i]);
 			late_ns = now_ns + LATE_NS;
 		}
 		next_ns = late_ns < next_ns ? late_ns : next_ns;
@@ -39,7 +39,7 @@ static uint64_t standby_thaw(const struct davy_freeze *holds, bool all)
 /* Kills a guard that has outlived its agent. */
 static void standby_end_guard(const struct davy_standby *s)
 {
-	standby_thaw(s->holds, true);
+	standby_thaw(s->freezes, true);
 	if (s->guard_pidfd < 0 || syscall(SYS_pidfd_send_signal, s->guard_pidfd, SIGKILL, NULL, 0))
 		kill(s->guard, SIGKILL); /* still our parent */
 }
@@ -51,7 +51,7 @@ static void standby_live(const struct davy_standby *s)
 	uint64_t end_ns = DAVY_GUARD_NEVER, next_ns;
 
 	while (getppid() == s->guard) {
-		next_ns = standby_thaw(s->holds, false);
+		next_ns = standby_thaw(s->freezes, false);
 		if (davy_guard_wait(waits, 2, end_ns < next_ns ? end_ns : next_ns) < 0)
 			break;
 		if (waits[0].revents)
@@ -65,7 +65,7 @@ static void standby_live(const struct davy_standby *s)
 			end_ns = davy_guard_now_ns() + END_NS;
 		}
 	}
-	standby_thaw(s->holds, true);
+	standby_thaw(s->freezes, true);
 }
 
 /* Restarts at once after a long life, else with a growing back-off. */
@@ -96,9 +96,9 @@ static void standby_start(struct davy_standby *s, uint64_t now_ns)
 		standby_plan(s, now_ns);
 }
 
-void davy_standby_open(struct davy_standby *s, const struct davy_freeze *holds, int agent_pidfd)
+void davy_standby_open(struct davy_standby *s, const struct davy_freeze *freezes, int agent_pidfd)
 {
-	s->holds = holds;
+	s->freezes = freezes;
 	s->agent_pidfd = agent_pidfd;
 	s->guard = getpid();
 	s->guard_pidfd = (int)syscall(SYS_pidfd_open, s->guard, 0);

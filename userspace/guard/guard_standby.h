@@ -13,7 +13,7 @@
 #include "guard/guard_freeze.h"
 
 struct davy_standby {
-	const struct davy_freeze *holds; /* DAVY_GUARD_HOLDS in shared memory */
+	const struct davy_freeze *freezes; /* DAVY_GUARD_FREEZES in shared memory */
 	int agent_pidfd;
 	int guard_pidfd; /* -1: rely on PR_SET_PDEATHSIG */
 	pid_t guard;
@@ -23,7 +23,7 @@ struct davy_standby {
 	uint64_t pause_ns; /* current back-off */
 };
 
-void davy_standby_open(struct davy_standby *s, const struct davy_freeze *holds, int agent_pidfd);
+void davy_standby_open(struct davy_standby *s, const struct davy_freeze *freezes, int agent_pidfd);
 
 /* Starts a standby if none runs and the back-off is over. Call it after every wait. */
 void davy_standby_tend(struct davy_standby *s, uint64_t now_ns);

@@ -70,7 +70,7 @@ int davy_guard_signals_open(void)
 	return sigprocmask(SIG_SETMASK, &blocked, NULL) ? -errno : 0;
 }
 
-int davy_guard_told_to_end(void)
+int davy_guard_end_requested(void)
 {
 	return asked_to_end;
 }

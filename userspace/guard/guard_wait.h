@@ -20,7 +20,7 @@ uint64_t davy_guard_now_ns(void);
 int davy_guard_signals_open(void);
 
 /* Whether SIGTERM, SIGINT or SIGHUP came since the start. */
-int davy_guard_told_to_end(void);
+int davy_guard_end_requested(void);
 
 /*
  * Waits until a descriptor is ready (> 0), a signal came or "until_ns" is reached (0). If poll()

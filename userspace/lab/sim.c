@@ -111,7 +111,7 @@ static void start_anew(struct davy_sim_process *p)
 	p->progress = progress;
 	p->client.busy_ns = 0;
 	p->client.client_id++;
-	p->graph_told = p->times_told = 0;
+	p->graph_reported = p->times_reported = 0;
 }
 
 void davy_sim_start(struct davy_sim *s, struct davy_sim_process *p)

@@ -64,10 +64,10 @@ struct davy_sim_process {
 	struct davy_ev_progress progress;
 	struct davy_ev_kfd_use kfd;
 	bool by_kfd;
-	struct davy_ev_client client_told;
-	struct davy_ev_progress progress_told;
-	struct davy_ev_kfd_use kfd_told;
-	uint64_t graph_told, times_told;
+	struct davy_ev_client client_reported;
+	struct davy_ev_progress progress_reported;
+	struct davy_ev_kfd_use kfd_reported;
+	uint64_t graph_reported, times_reported;
 };
 
 struct davy_sim_mover {

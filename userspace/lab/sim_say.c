@@ -70,7 +70,7 @@ static bool same_line(const struct davy_event *a, const struct davy_event *b)
 	       davy_same_name(a->log.ring, b->log.ring);
 }
 
-static void sim_say_tell_held(struct davy_sim *s, struct davy_sim_said *said)
+static void sim_say_tell_pending(struct davy_sim *s, struct davy_sim_said *said)
 {
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
@@ -94,7 +94,7 @@ void davy_sim_log_event(struct davy_sim *s, struct davy_event *ev)
 	if (same_line(&said->ev, ev))
 		ev->log.repeats = said->ev.log.repeats;
 	else
-		sim_say_tell_held(s, said);
+		sim_say_tell_pending(s, said);
 	said->ev = *ev;
 	said->ev.log.repeats = 0;
 	said->reported_ns = s->now_ns;
@@ -114,7 +114,7 @@ void davy_sim_tell_said(struct davy_sim *s)
 {
 	for (size_t i = 0; i < DAVY_SIM_SAID; i++)
 		if (s->now_ns - s->said[i].reported_ns >= REPEAT_NS)
-			sim_say_tell_held(s, &s->said[i]);
+			sim_say_tell_pending(s, &s->said[i]);
 }
 
 struct davy_event davy_sim_fact(const struct davy_sim *s, enum davy_fact fact,

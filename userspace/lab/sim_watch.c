@@ -61,9 +61,9 @@ static void look_at_graph(struct davy_sim *s, struct davy_sim_process *p)
 	uint64_t entered_ns = p->graph.entered_ns;
 	bool in_flight = entered_ns && s->now_ns - entered_ns > YOUNG_NS;
 
-	if (!in_flight && p->graph_told == p->graph.graph_count + p->graph.failed_count)
+	if (!in_flight && p->graph_reported == p->graph.graph_count + p->graph.failed_count)
 		return;
-	p->graph_told = in_flight ? UINT64_MAX : p->graph.graph_count + p->graph.failed_count;
+	p->graph_reported = in_flight ? UINT64_MAX : p->graph.graph_count + p->graph.failed_count;
 	ev.graph = p->graph;
 	if (!in_flight)
 		ev.graph.entered_ns = 0;
@@ -74,9 +74,9 @@ static void look_at_times(struct davy_sim *s, struct davy_sim_process *p)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_JOB_TIMES, p->pid);
 
-	if (p->times_told == p->times.count)
+	if (p->times_reported == p->times.count)
 		return;
-	p->times_told = p->times.count;
+	p->times_reported = p->times.count;
 	ev.job_times = p->times;
 	davy_sim_tell(s, &ev);
 }
@@ -165,18 +165,18 @@ static void sim_watch_sample(struct davy_sim *s, struct davy_sim_device *d)
 static void sim_watch_look_at_client(struct davy_sim *s, struct davy_sim_process *p)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_CLIENT, p->pid);
-	bool known = p->client_told.client_id != 0;
+	bool known = p->client_reported.client_id != 0;
 
 	if (!p->alive && known) {
-		ev.client = p->client_told;
+		ev.client = p->client_reported;
 		ev.client.gone = 1;
-		memset(&p->client_told, 0, sizeof(p->client_told));
+		memset(&p->client_reported, 0, sizeof(p->client_reported));
 		davy_sim_tell(s, &ev);
 		return;
 	}
-	if (!p->alive || !memcmp(&p->client, &p->client_told, sizeof(p->client)))
+	if (!p->alive || !memcmp(&p->client, &p->client_reported, sizeof(p->client)))
 		return;
-	p->client_told = p->client;
+	p->client_reported = p->client;
 	ev.client = p->client;
 	davy_sim_tell(s, &ev);
 }
@@ -187,9 +187,9 @@ static void sim_watch_look_at_kfd(struct davy_sim *s, struct davy_sim_process *p
 
 	p->kfd.gone = !p->alive;
 	p->kfd.vram = p->client.vram;
-	if (!memcmp(&p->kfd, &p->kfd_told, sizeof(p->kfd)))
+	if (!memcmp(&p->kfd, &p->kfd_reported, sizeof(p->kfd)))
 		return;
-	p->kfd_told = p->kfd;
+	p->kfd_reported = p->kfd;
 	ev.kfd_use = p->kfd;
 	davy_sim_tell(s, &ev);
 }
@@ -198,9 +198,9 @@ static void look_at_progress(struct davy_sim *s, struct davy_sim_process *p)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_PROGRESS, p->pid);
 
-	if (!memcmp(&p->progress, &p->progress_told, sizeof(p->progress)))
+	if (!memcmp(&p->progress, &p->progress_reported, sizeof(p->progress)))
 		return;
-	p->progress_told = p->progress;
+	p->progress_reported = p->progress;
 	ev.progress = p->progress;
 	davy_sim_tell(s, &ev);
 }
@@ -211,7 +211,8 @@ static void sim_watch_ask(struct davy_sim *s)
 	for (size_t i = 0; i < s->process_count; i++) {
 		struct davy_sim_process *p = &s->process[i];
 
-		if (!p->device || (!p->alive && !p->client_told.client_id && !p->kfd_told.vram))
+		if (!p->device ||
+		    (!p->alive && !p->client_reported.client_id && !p->kfd_reported.vram))
 			continue;
 		if (p->device->tells_memory)
 			sim_watch_look_at_client(s, p);

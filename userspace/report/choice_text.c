@@ -5,7 +5,7 @@
 #define SHOWN (4 * DAVY_CHOICE_TEXT)
 
 /* Whether an earlier node has printed the rule with its reason. */
-static bool choice_text_told(const struct davy_choice *c, size_t before)
+static bool choice_text_printed(const struct davy_choice *c, size_t before)
 {
 	const struct davy_rule *rule = c->node[before].value->origin.rule;
 
@@ -51,7 +51,7 @@ void davy_choice_print(FILE *out, const struct davy_choice *c)
 			davy_text_shown(text, sizeof(text), n->text));
 		if (n->value)
 			choice_text_print_origin(out, indent + 11, &n->value->origin,
-						 choice_text_told(c, i));
+						 choice_text_printed(c, i));
 	}
 	if (c->left_out)
 		fprintf(out, "%u more entries had no room\n", c->left_out);

@@ -52,7 +52,7 @@ static bool event_text_act_text(const struct davy_event *ev, char *buf, size_t s
 		[DAVY_ACT_STARTED] = "the new process runs",
 		[DAVY_ACT_SERVING] = "the new process generated a token",
 		[DAVY_ACT_FAILED] = "failed",
-		[DAVY_ACT_HELD] = "held",
+		[DAVY_ACT_IN_FORCE] = "held",
 		[DAVY_ACT_RELEASED] = "released",
 	};
 

@@ -136,7 +136,7 @@ json_t *davy_foresight_json(const struct davy_foresight *f)
 			 foresight_text_calibration(&f->calibration));
 }
 
-static void print_lead(FILE *out, const json_t *o)
+static void foresight_print_lead_time(FILE *out, const json_t *o)
 {
 	static const char *const keys[] = { "min_ns", "median_ns", "max_ns" };
 	const json_t *lead_time = json_object_get(o, "lead");
@@ -163,7 +163,7 @@ static void print_rows(FILE *out, const json_t *all, const char *const *keys, si
 		fprintf(out, "  %-18s", davy_text_safe(safe, sizeof(safe), name));
 		for (size_t i = 0; i < count; i++)
 			fprintf(out, " %9lld", (long long)davy_message_number(o, keys[i], 0));
-		print_lead(out, o);
+		foresight_print_lead_time(out, o);
 	}
 }
 

@@ -9,10 +9,10 @@
 
 #include "core/event/event.h"
 
-#define DAVY_LEARNED_MAX  64
-#define DAVY_STATE_DIR	  "/var/lib/davylamp"
-#define DAVY_LEARNED_NAME "learned.conf"
-#define DAVY_BECAUSE_LEN  320
+#define DAVY_LEARNED_MAX	64
+#define DAVY_STATE_DIR		"/var/lib/davylamp"
+#define DAVY_LEARNED_NAME	"learned.conf"
+#define DAVY_LEARNED_REASON_LEN 320
 
 struct davy_learned_entry {
 	char device[DAVY_DEVICE_LEN];
@@ -22,7 +22,7 @@ struct davy_learned_entry {
 	uint16_t open_count;
 	int64_t since_s;
 	int64_t until_s; /* open: a probation start is allowed from this time on */
-	char reason[DAVY_BECAUSE_LEN];
+	char reason[DAVY_LEARNED_REASON_LEN];
 };
 
 struct davy_learned {

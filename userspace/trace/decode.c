@@ -230,8 +230,8 @@ static int decode_file(struct davy_decoder *d, const struct davy_raw_file *f, co
 	return 1;
 }
 
-static int decode_told(struct davy_decoder *d, const struct davy_raw_head *head,
-		       struct davy_start_step *step)
+static int decode_record(struct davy_decoder *d, const struct davy_raw_head *head,
+			 struct davy_start_step *step)
 {
 	const struct davy_raw_path *path = (const void *)head;
 	const struct davy_raw_map *map = (const void *)head;
@@ -316,10 +316,10 @@ int davy_decoder_feed(struct davy_decoder *d, const void *record, size_t size,
 	step.pid = head->tgid;
 	step.tid = head->tid;
 	step.code = head->code;
-	step.held = head->held;
+	step.delayed = head->delayed;
 	step.fresh =
 		head->number == 1 && (head->kind == DAVY_RAW_READY || head->kind == DAVY_RAW_OPEN);
-	got = decode_told(d, head, &step);
+	got = decode_record(d, head, &step);
 	if (got == 1)
 		*ret_step = step;
 	return got;

@@ -28,7 +28,7 @@
 #include "trace/keepalive.h"
 
 /* A probe takes 0.1 ms; the first after a pause takes a grace period: 20 ms, or more under load. */
-#define HOLD_NS	    250000000
+#define DELAY_NS    250000000
 #define KERNEL_BTF  "/sys/kernel/btf/vmlinux"
 #define LINES_MAX   20000
 #define STRINGS_MAX ((size_t)131072)
@@ -109,7 +109,7 @@ static void follow_serve(struct davy_follow *f, const struct davy_start_step *st
 
 	if (!f->stopped)
 		put_probes(f, step);
-	if (step->held)
+	if (step->delayed)
 		(void)bpf_map__update_elem(f->bpf->maps.waiting, &step->tid, sizeof(step->tid),
 					   &released, sizeof(released), BPF_EXIST);
 }
@@ -124,7 +124,7 @@ static int on_record(void *arg, void *data, size_t size)
 		f->damaged++;
 	if (got != 1)
 		return 0;
-	if (step.held || step.fresh)
+	if (step.delayed || step.fresh)
 		follow_serve(f, &step);
 	if (step.kind != DAVY_STEP_LOADED)
 		f->sink(f->arg, &step);
@@ -173,7 +173,7 @@ static int follow_load(struct davy_follow *f, const char *unit)
 		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
 			bpf_program__set_expected_attach_type(program, DAVY_UPROBE_MULTI);
 	}
-	f->bpf->rodata->hold_ns = HOLD_NS;
+	f->bpf->rodata->delay_ns = DELAY_NS;
 	if (unit && strlen(unit) >= sizeof(f->bpf->rodata->unit))
 		return -ENAMETOOLONG;
 	if (unit)
@@ -472,7 +472,7 @@ struct davy_follow_losses davy_follow_lost(const struct davy_follow *f)
 	return (struct davy_follow_losses){
 		.steps = follow_loss(f, DAVY_RAW_LOSS_RING) + f->damaged,
 		.children = follow_loss(f, DAVY_RAW_LOSS_FOLLOWED),
-		.late = follow_loss(f, DAVY_RAW_LOSS_HOLD),
+		.late = follow_loss(f, DAVY_RAW_LOSS_DELAY),
 	};
 }
 

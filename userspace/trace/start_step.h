@@ -44,9 +44,9 @@ struct davy_start_step {
 	uint64_t vma_page;
 	uint64_t inode; /* OPEN, MAP: kernel's identity of the file */
 	uint32_t device;
-	bool held;  /* the thread waits for us */
-	bool fresh; /* EXEC, OPEN: first sight of its file */
-	bool cut;   /* EXEC: arguments or environment are truncated */
+	bool delayed; /* the thread waits for us */
+	bool fresh;   /* EXEC, OPEN: first sight of its file */
+	bool cut;     /* EXEC: arguments or environment are truncated */
 	const char *path;
 	const char *text;
 	const char *argv; /* consecutive null-terminated texts */

@@ -161,7 +161,7 @@ void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan)
 		act_cap_take_back(a, plan->workload, DAVY_ACTION_CAP, plan->id);
 		return act_cap_failed(a, plan, err, why);
 	}
-	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_HELD, 0, 0);
+	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_IN_FORCE, 0, 0);
 }
 
 void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan)
@@ -183,7 +183,7 @@ void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan)
 		davy_agent_intent_undo(a, effect);
 		return act_cap_failed(a, plan, err, "");
 	}
-	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_HELD, 0, 0);
+	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_IN_FORCE, 0, 0);
 }
 
 void davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)

@@ -140,9 +140,9 @@ void davy_freezes_answer(struct davy_agent *a, const struct davy_guard_answer *s
 	a->freezes.start_count = 0;
 	if (!h || (said->stage == DAVY_GUARD_FAILED && tries_the_tree(a, h, said->result)))
 		return;
-	if (said->stage == DAVY_GUARD_HELD) {
+	if (said->stage == DAVY_GUARD_FROZEN) {
 		if (said->plan == h->plan && !h->undo_plan)
-			davy_agent_acted(a, h->plan, h->workload, DAVY_ACT_HELD, 0, 0);
+			davy_agent_acted(a, h->plan, h->workload, DAVY_ACT_IN_FORCE, 0, 0);
 		return;
 	}
 	if (said->result && said->result != -ETIME)

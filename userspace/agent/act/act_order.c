@@ -109,7 +109,7 @@ void davy_agent_stopped(struct davy_link *link)
 			 0);
 	link->old_gone = true;
 	if (link->stops)
-		act_order_ended(link, DAVY_ACT_HELD, 0);
+		act_order_ended(link, DAVY_ACT_IN_FORCE, 0);
 	else if (link->verifying && link->verified)
 		act_order_ended(link, DAVY_ACT_SERVING, 0);
 }

@@ -218,9 +218,9 @@ static void act_unit_on_job(void *arg, const struct davy_unit_answer *said)
 		act_unit_go_back(u, said->error, said->error != -ETIMEDOUT);
 		return;
 	}
-	if (!u->act.stopped_told)
+	if (!u->act.stopped_reported)
 		davy_agent_acted(u->agent, u->act.plan, u->workload, DAVY_ACT_STOPPED, 0, 0);
-	u->act.stopped_told = true;
+	u->act.stopped_reported = true;
 	act_unit_see(u);
 }
 

@@ -72,7 +72,11 @@ static void act_unit_cap_finish(struct davy_service *u, int err)
 		of->capped = false;
 		err = davy_units_save(u->agent);
 	}
-	act_unit_cap_end(u, err ? DAVY_ACT_FAILED : undo ? DAVY_ACT_RELEASED : DAVY_ACT_HELD, err);
+	act_unit_cap_end(u,
+			 err	? DAVY_ACT_FAILED
+			 : undo ? DAVY_ACT_RELEASED
+				: DAVY_ACT_IN_FORCE,
+			 err);
 }
 
 static void set_next(struct davy_service *u);

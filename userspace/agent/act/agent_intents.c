@@ -275,10 +275,11 @@ static bool ends(const struct davy_agent *a, const struct davy_intent *intent,
 		return same_plan;
 	if (act->stage == DAVY_ACT_RELEASED)
 		return same_plan || (freeze && act->plan != a->in_force.value_undo);
-	return act->stage == DAVY_ACT_HELD && ((!freeze && same_plan) || renewed(a, intent, act));
+	return act->stage == DAVY_ACT_IN_FORCE &&
+	       ((!freeze && same_plan) || renewed(a, intent, act));
 }
 
-void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act)
+void davy_agent_intents_acted(struct davy_agent *a, const struct davy_ev_act *act)
 {
 	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++) {
 		struct davy_intent *intent = &a->in_force.open[i];

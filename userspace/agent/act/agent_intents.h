@@ -49,7 +49,7 @@ int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *effect);
 void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *effect, int result);
 
 /* Closes the intents that the result of an act ends. */
-void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act);
+void davy_agent_intents_acted(struct davy_agent *a, const struct davy_ev_act *act);
 
 /* act_cap.c: caps and keeping a device awake. */
 void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan);

@@ -33,7 +33,7 @@ struct davy_unit_act {
 	struct davy_adopted_unit before; /* restored on a failure */
 	struct davy_environment applied; /* expected in the new process */
 	bool written;
-	bool stopped_told;
+	bool stopped_reported;
 	uint32_t read_count;
 	uint64_t verify_end_ms; /* 0: not started */
 	bool awaits;		/* the new process is expected to become an engine */

@@ -201,7 +201,7 @@ static void on_confirmed(struct davy_link *link, const json_t *message)
 }
 
 /* An order follows, perhaps after a back-off that is longer than the supervisor's patience. */
-static void control_hold(struct davy_link *link)
+static void control_announce_order(struct davy_link *link)
 {
 	if (davy_core_workload_busy(&link->agent->core, link->workload))
 		davy_message_send(link->fd, json_pack("{s:s}", "op", "hold"));
@@ -213,7 +213,7 @@ static void on_failed(struct davy_link *link, const json_t *message)
 
 	link->awaits = true;
 	feed_stage(link, DAVY_ACT_FAILED, error > 0 && error < 4096 ? (int)-error : -EIO);
-	control_hold(link);
+	control_announce_order(link);
 }
 
 static void on_exited(struct davy_link *link, const json_t *message)
@@ -227,7 +227,7 @@ static void on_exited(struct davy_link *link, const json_t *message)
 		davy_bpf_read(a->bpf); /* feeds earlier events first, above all a C++ exception */
 	davy_agent_feed(a, &ev);
 	link->awaits = true;
-	control_hold(link);
+	control_announce_order(link);
 	davy_control_tick(a);
 }
 

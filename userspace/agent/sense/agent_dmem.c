@@ -8,8 +8,8 @@
 #define LOOK_NS	  DAVY_NS_PER_S
 
 /* NULL: no free entry. */
-static struct davy_dmem_reported *dmem_told_of(struct davy_dmem *d, const char *cgroup,
-					       const struct davy_ev_dmem *now)
+static struct davy_dmem_reported *dmem_reported_of(struct davy_dmem *d, const char *cgroup,
+						   const struct davy_ev_dmem *now)
 {
 	struct davy_dmem_reported *empty = NULL;
 
@@ -34,7 +34,7 @@ static bool dmem_says_nothing(const struct davy_ev_dmem *d)
 static void dmem_tell(struct davy_agent *a, uint32_t pid, const char *cgroup,
 		      const struct davy_ev_dmem *now)
 {
-	struct davy_dmem_reported *t = dmem_told_of(&a->dmem, cgroup, now);
+	struct davy_dmem_reported *t = dmem_reported_of(&a->dmem, cgroup, now);
 	struct davy_event ev = davy_agent_event(DAVY_EV_DMEM, pid);
 	bool known = t && t->cgroup[0];
 

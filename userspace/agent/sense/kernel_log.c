@@ -112,7 +112,7 @@ static struct davy_said *kernel_log_slot_of(struct davy_kernel_log *log,
 	return oldest;
 }
 
-static void kernel_log_tell_held(struct davy_agent *a, struct davy_said *said, uint64_t now_ns)
+static void kernel_log_tell_pending(struct davy_agent *a, struct davy_said *said, uint64_t now_ns)
 {
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
@@ -137,7 +137,7 @@ static void kernel_log_on_line(void *arg, const struct davy_log_event *line)
 	if (kernel_log_same(&said->ev, &ev))
 		ev.log.repeats = said->ev.log.repeats;
 	else
-		kernel_log_tell_held(a, said, now_ns);
+		kernel_log_tell_pending(a, said, now_ns);
 	said->ev = ev;
 	said->ev.log.repeats = 0;
 	said->reported_ns = now_ns;
@@ -221,7 +221,7 @@ void davy_agent_kernel_log_tick(struct davy_agent *a, uint64_t now_ns)
 		davy_kmsg_tick(log->reader, now_ns - log->offset_ns);
 	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++)
 		if (now_ns - log->said[i].reported_ns >= REPEAT_NS)
-			kernel_log_tell_held(a, &log->said[i], now_ns);
+			kernel_log_tell_pending(a, &log->said[i], now_ns);
 }
 
 bool davy_agent_kernel_log_waits(const struct davy_agent *a)

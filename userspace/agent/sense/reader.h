@@ -54,7 +54,7 @@ struct davy_readers {
 	uint64_t retry_ns;    /* no reader is started before this time */
 	uint32_t failures;    /* consecutive starts without a reply */
 	uint64_t patience_ns; /* time for waiting that is left until the next tick */
-	bool off_told;
+	bool off_reported;
 };
 
 /* Finds the program and starts readers. Without readers, no process is known. */

@@ -66,10 +66,10 @@ static int reader_begin(struct davy_agent *a, struct davy_reader *r)
 
 static void readers_say_off(struct davy_agent *a, int err)
 {
-	if (!a->readers.off_told)
+	if (!a->readers.off_reported)
 		davy_log("cannot start '%s': %s; until it can, no process is inspected",
 			 a->readers.path, strerror(-err));
-	a->readers.off_told = true;
+	a->readers.off_reported = true;
 }
 
 void davy_readers_keep(struct davy_agent *a, uint64_t now_ns)

@@ -124,11 +124,11 @@ static void tracked_report(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 
-	if (a->tracked_evicted == a->tracked_evicted_told ||
-	    now_ns - a->tracked_told_ns < DAVY_NS_PER_S)
+	if (a->tracked_evicted == a->tracked_evicted_reported ||
+	    now_ns - a->tracked_reported_ns < DAVY_NS_PER_S)
 		return;
-	a->tracked_evicted_told = ev.sensor.count = a->tracked_evicted;
-	a->tracked_told_ns = now_ns;
+	a->tracked_evicted_reported = ev.sensor.count = a->tracked_evicted;
+	a->tracked_reported_ns = now_ns;
 	ev.sensor.state = DAVY_SENSOR_LOST;
 	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "processes");
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),

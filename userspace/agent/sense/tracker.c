@@ -228,9 +228,9 @@ static void tracker_tell_owner(struct davy_agent *a, struct davy_tracked *t)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_OWNER, t->pid);
 
-	if (t->uid == t->uid_told)
+	if (t->uid == t->uid_reported)
 		return;
-	t->uid_told = ev.owner.uid = t->uid;
+	t->uid_reported = ev.owner.uid = t->uid;
 	davy_agent_feed(a, &ev);
 }
 

@@ -371,7 +371,7 @@ void davy_decide_act(struct davy_step *s)
 		w->stopped_ns = s->now_ns;
 	else if (act->stage == DAVY_ACT_STARTED)
 		decide_started(w, s->ev->pid);
-	else if (act->stage == DAVY_ACT_HELD)
+	else if (act->stage == DAVY_ACT_IN_FORCE)
 		decide_held(s, w);
 	else if (act->stage == DAVY_ACT_SERVING)
 		outcome(s, w, 0);

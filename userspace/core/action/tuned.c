@@ -109,8 +109,8 @@ static uint32_t layers_there(const struct davy_process *p)
 }
 
 /* Settings that the agent has not changed are in the command. */
-static void note_told(struct davy_tuned *t, const struct davy_workload *w,
-		      const struct davy_process *p)
+static void tuned_note_configured(struct davy_tuned *t, const struct davy_workload *w,
+				  const struct davy_process *p)
 {
 	const uint32_t is[DAVY_TUNER_SETTINGS] = {
 		[DAVY_TUNER_UBATCH] = p->ubatch,       [DAVY_TUNER_CONTEXT] = p->context_size,
@@ -202,7 +202,7 @@ static struct davy_tuned *tuned_look(struct davy_step *s, const struct davy_work
 
 	if (!t)
 		return NULL;
-	note_told(t, w, p);
+	tuned_note_configured(t, w, p);
 	set_bounds(s, t, w, p->backend, ret_bounds);
 	find_in_force(s, t, w, ret_bounds);
 	return t;

@@ -561,7 +561,7 @@ enum davy_act_stage {
 	DAVY_ACT_STARTED = 1, /* the new one runs; pid is its pid */
 	DAVY_ACT_SERVING = 2, /* the new one generated a token */
 	DAVY_ACT_FAILED = 3,
-	DAVY_ACT_HELD = 4,     /* frozen, throttled or capped, and verified */
+	DAVY_ACT_IN_FORCE = 4, /* frozen, throttled or capped, and verified */
 	DAVY_ACT_RELEASED = 5, /* ended: by its lease, or undone */
 	DAVY_ACT_STAGE_COUNT = 6,
 };

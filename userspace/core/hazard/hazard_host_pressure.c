@@ -77,15 +77,15 @@ static bool host_pressure_in_use(struct davy_step *s, const struct davy_ev_memor
 	       (c && c->bytes >= m->host_total / USED_PART);
 }
 
-/* "held": by the limits that keep an alarm: a quarter more room, or half the stall. */
+/* "raised": by the limits that keep an alarm: a quarter more room, or half the stall. */
 static struct finding host_pressure_of_shared(const struct davy_step *s,
-					      const struct davy_memory_device *d, bool held)
+					      const struct davy_memory_device *d, bool raised)
 {
 	uint64_t low = host_pressure_low(s, d),
 		 stall = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_STALL);
 	const struct davy_ev_memory *m = &d->now;
-	uint64_t least = held ? low + low / 4 : low;
-	bool stalls = m->pressure_permille >= (held ? stall / 2 : stall) &&
+	uint64_t least = raised ? low + low / 4 : low;
+	bool stalls = m->pressure_permille >= (raised ? stall / 2 : stall) &&
 		      m->host_available < m->host_total / 4;
 	struct finding f = { 0,	  DAVY_UNIT_BYTES, m->host_available,
 			     low, "available",	   DAVY_FORM_PLAIN };
@@ -105,13 +105,13 @@ static struct finding host_pressure_of_shared(const struct davy_step *s,
 }
 
 static struct finding host_pressure_of_card(const struct davy_step *s,
-					    const struct davy_memory_device *d, bool held)
+					    const struct davy_memory_device *d, bool raised)
 {
 	uint64_t permille = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
 	const struct davy_ev_memory *m = &d->now;
 	struct finding f = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
 
-	permille = held ? permille * 7 / 8 : permille;
+	permille = raised ? permille * 7 / 8 : permille;
 	f.threshold = m->host_available / 1000 * permille;
 	f.level =
 		(m->flags & DAVY_MEMORY_MAY_SUSPEND) && m->host_total && m->vram_used > f.threshold;
@@ -136,10 +136,10 @@ static void host_pressure_raise(struct davy_step *s, struct davy_memory_device *
 }
 
 static struct finding host_pressure_find(const struct davy_step *s,
-					 const struct davy_memory_device *d, bool held)
+					 const struct davy_memory_device *d, bool raised)
 {
-	return d->now.flags & DAVY_MEMORY_SHARED ? host_pressure_of_shared(s, d, held)
-						 : host_pressure_of_card(s, d, held);
+	return d->now.flags & DAVY_MEMORY_SHARED ? host_pressure_of_shared(s, d, raised)
+						 : host_pressure_of_card(s, d, raised);
 }
 
 static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *d)

@@ -69,8 +69,8 @@ uint64_t davy_silent_limit_ns(const struct davy_step *s, const struct davy_proce
 	       davy_throttle_factor(s, p);
 }
 
-static const struct davy_workload *silence_held(const struct davy_step *s,
-						const struct davy_process *p)
+static const struct davy_workload *silence_frozen_workload(const struct davy_step *s,
+							   const struct davy_process *p)
 {
 	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
@@ -79,14 +79,14 @@ static const struct davy_workload *silence_held(const struct davy_step *s,
 
 bool davy_is_paused(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct davy_workload *w = silence_held(s, p);
+	const struct davy_workload *w = silence_frozen_workload(s, p);
 
 	return w && w->freeze_action == DAVY_ACTION_PAUSE;
 }
 
 uint64_t davy_throttle_factor(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct davy_workload *w = silence_held(s, p);
+	const struct davy_workload *w = silence_frozen_workload(s, p);
 
 	return w && w->freeze_action == DAVY_ACTION_THROTTLE ? THROTTLE_FACTOR : 1;
 }

@@ -122,7 +122,7 @@ const struct davy_prediction *davy_predictions_first(const struct davy_step *s,
 	return first;
 }
 
-static void foresight_count_lead(struct davy_lead_times *lead_time, uint64_t ns)
+static void foresight_count_lead_time(struct davy_lead_times *lead_time, uint64_t ns)
 {
 	size_t slot = 0;
 
@@ -146,8 +146,8 @@ void davy_scores_failure(struct davy_step *s, const struct davy_incident *e,
 		class->missed++;
 		return;
 	}
-	foresight_count_lead(&class->lead_time, e->first_ns - first->at_ns);
-	foresight_count_lead(&f->hazard[first->hazard].lead_time, e->first_ns - first->at_ns);
+	foresight_count_lead_time(&class->lead_time, e->first_ns - first->at_ns);
+	foresight_count_lead_time(&f->hazard[first->hazard].lead_time, e->first_ns - first->at_ns);
 }
 
 static bool foresight_same_alarm(const struct davy_prediction *prediction,

@@ -63,7 +63,7 @@ struct davy_calibration {
 
 struct davy_class_score {
 	uint64_t failures;
-	uint64_t missed; /* no prediction before; "lead" has the others */
+	uint64_t missed; /* no prediction before; "lead_time" has the others */
 	struct davy_lead_times lead_time;
 };
 

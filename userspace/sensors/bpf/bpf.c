@@ -194,13 +194,13 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	b->rings_fd = -1;
-	b->sums_told = calloc(DAVY_REPORTED_MAX, sizeof(*b->sums_told));
+	b->sums_reported = calloc(DAVY_REPORTED_MAX, sizeof(*b->sums_reported));
 	b->functions_off = davy_functions_off();
 	libbpf_set_print(bpf_quiet);
-	for (size_t i = 0; b->sums_told && i < DAVY_OBJ_COUNT; i++)
+	for (size_t i = 0; b->sums_reported && i < DAVY_OBJ_COUNT; i++)
 		bpf_add(b, (enum davy_object_index)i, now_ns);
 	drop_btf(b);
-	if (!b->sums_told) {
+	if (!b->sums_reported) {
 		free(b);
 		return -ENOMEM;
 	}
@@ -220,7 +220,7 @@ void davy_bpf_free(struct davy_bpf *b)
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		davy_bpf_object_unload(&b->objects[i]);
 	btf__free(b->kernel);
-	free(b->sums_told);
+	free(b->sums_reported);
 	for (size_t i = 0; i < DAVY_BPF_SHARED_MAPS; i++)
 		if (b->shared.fd[i] >= 0)
 			close(b->shared.fd[i]);
@@ -307,7 +307,7 @@ bool davy_bpf_stirs(const struct davy_bpf *b, uint64_t now_ns)
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		if (b->objects[i].retry_ns)
 			return true;
-	return b->jobs_running || (b->job_told_ns && now_ns < b->job_told_ns + JOB_NS);
+	return b->jobs_running || (b->job_reported_ns && now_ns < b->job_reported_ns + JOB_NS);
 }
 
 void davy_bpf_tell_jobs(struct davy_bpf *b, bool on)

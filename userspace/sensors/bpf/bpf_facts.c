@@ -26,7 +26,7 @@ static struct davy_seen *bpf_facts_reported_of(struct davy_bpf *b, const struct 
 	uint64_t h = davy_fnv(DAVY_FNV_START, &w->device, sizeof(w->device));
 
 	h = davy_fnv(h, parts, sizeof(parts));
-	return davy_seen_of(b->sums_told, DAVY_REPORTED_MAX, h ? h : 1);
+	return davy_seen_of(b->sums_reported, DAVY_REPORTED_MAX, h ? h : 1);
 }
 
 /* The part of the count that was not reported yet; 0: all was reported. */

@@ -220,14 +220,14 @@ void davy_bpf_poll_rings(struct davy_bpf *b, uint64_t now_ns)
 		views[DAVY_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
 	int scheds = davy_bpf_shared(b, DAVY_SHARED_SCHEDS),
 	    jobs = davy_bpf_shared(b, DAVY_SHARED_JOBS);
-	bool timeouts = now_ns - b->rings_told_ns >= TIMEOUTS_NS;
+	bool timeouts = now_ns - b->ring_timeouts_reported_ns >= TIMEOUTS_NS;
 	size_t count;
 
 	b->jobs_running = false;
 	if (scheds < 0 || jobs < 0)
 		return;
 	if (timeouts)
-		b->rings_told_ns = now_ns;
+		b->ring_timeouts_reported_ns = now_ns;
 	count = read_scheds(scheds, views, DAVY_MAX_SCHEDS);
 	if (count)
 		read_jobs(jobs, views, count, now_ns);
@@ -419,13 +419,13 @@ void davy_bpf_poll_losses(struct davy_bpf *b, uint64_t now_ns)
 		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_SENSOR, 0);
 		uint64_t lost = loss_of(fd, cause);
 
-		if (lost == b->losses_told[cause])
+		if (lost == b->losses_reported[cause])
 			continue;
 		ev.sensor.state = DAVY_SENSOR_LOST;
-		ev.sensor.count = lost - b->losses_told[cause];
+		ev.sensor.count = lost - b->losses_reported[cause];
 		davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "bpf");
 		davy_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), causes[cause]);
-		b->losses_told[cause] = lost;
+		b->losses_reported[cause] = lost;
 		davy_sensor_say(b, &ev);
 	}
 }

@@ -150,7 +150,7 @@ static void bpf_records_dispatch(struct davy_bpf *b, const struct davy_wire_head
 		on_module(b, w);
 		break;
 	case DAVY_WIRE_JOB:
-		b->job_told_ns = head->boot_ns;
+		b->job_reported_ns = head->boot_ns;
 		b->tells_jobs = false;
 		break;
 	default:

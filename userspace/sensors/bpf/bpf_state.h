@@ -66,20 +66,20 @@ struct davy_bpf {
 	struct davy_seen progress_seen[DAVY_SEEN_MAX]; /* tgid: reported tokens */
 	struct davy_seen movers_seen[DAVY_SEEN_MAX];   /* mover: reported bytes */
 	struct davy_seen times_seen[DAVY_SEEN_MAX];    /* (ring, process): reported jobs */
-	struct davy_seen *sums_told; /* DAVY_REPORTED_MAX of them; hot fact: reported count */
+	struct davy_seen *sums_reported; /* DAVY_REPORTED_MAX of them; hot fact: reported count */
 	uint64_t facts_seen[DAVY_FACT_COUNT]; /* since the start: a hook that was called */
 	uint64_t kinds_seen[DAVY_EV_COUNT];
-	uint64_t losses_told[DAVY_LOSS_COUNT];
-	uint64_t hz;		  /* of the kernel's jiffies; 0: not measured yet */
-	struct davy_clock clock0; /* the first of the two readings that measure it */
-	uint64_t read_ns;	  /* when the rings were last read before the maps */
-	uint64_t rings_told_ns;	  /* when the timeouts of all rings were last reported */
-	uint64_t looked_ns;	  /* when modules and ftrace were last looked at */
-	bool functions_off;	  /* kernel.ftrace_enabled is 0 */
+	uint64_t losses_reported[DAVY_LOSS_COUNT];
+	uint64_t hz;			    /* of the kernel's jiffies; 0: not measured yet */
+	struct davy_clock clock0;	    /* the first of the two readings that measure it */
+	uint64_t read_ns;		    /* when the rings were last read before the maps */
+	uint64_t ring_timeouts_reported_ns; /* when the timeouts of all rings were last reported */
+	uint64_t looked_ns;		    /* when modules and ftrace were last looked at */
+	bool functions_off;		    /* kernel.ftrace_enabled is 0 */
 	bool jobs_running;
-	bool tells_jobs;      /* the programs report the next job */
-	uint64_t job_told_ns; /* when they did; 0: never */
-	uint32_t batch;	      /* records read since the loop last came by */
+	bool tells_jobs;	  /* the programs report the next job */
+	uint64_t job_reported_ns; /* when they did; 0: never */
+	uint32_t batch;		  /* records read since the loop last came by */
 };
 
 static inline void davy_sensor_say(struct davy_bpf *b, const struct davy_event *ev)

@@ -111,7 +111,7 @@ static bool kfd_smi_text(struct scan *s, size_t size, char *ret_text)
 static bool kfd_smi_field(struct scan *s, char what, struct davy_kfd_said *said)
 {
 	struct davy_ev_kfd *k = &said->kfd;
-	uint64_t untold;
+	uint64_t ignored;
 
 	switch (what) {
 	case 'n':
@@ -126,7 +126,7 @@ static bool kfd_smi_field(struct scan *s, char what, struct davy_kfd_said *said)
 	case 's':
 		return kfd_smi_pages(s, &k->bytes);
 	case 'x':
-		return kfd_smi_number(s, 16, UINT64_MAX, &untold);
+		return kfd_smi_number(s, 16, UINT64_MAX, &ignored);
 	case 'f':
 		return kfd_smi_number32(s, 16, UINT32_MAX, &k->from);
 	case 't':
