@@ -68,7 +68,7 @@ one_agent_checks() {
 	check "no engine that starts after the flood is refused" not one_unwatched after
 	end_six
 	check "the agent counts refused connections" until_true 20 refused user_full
-	check "status shows the refused connections" bash -c "'$program' status --socket '$work/sock' | grep -qE '^connections: .*refused: [1-9][0-9]* over the limit of a user'"
+	check "status shows the refused connections" bash -c "'$program' status --socket '$work/sock' | grep -qE '^connections: .*refused: [1-9][0-9]* \(limit of one user\)'"
 	check "a refused connection receives the reason" grep -q '"op":"busy","why":"too many connections of this user' "$work/flood.full"
 	end_floods
 	flood hold 40 hold

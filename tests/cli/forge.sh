@@ -18,6 +18,6 @@ NVRM: Xid ($address): 79' none /mnt" >/dev/null 2>&1
 	for how in "dmesg" "dmesg -S" "dmesg -T" "dmesg -x" "dmesg -r"; do
 		$how | sed -n "/Xid ($address)/,/Xid ($address)/p" >"$work/forged"
 		check "a user's mount option is not taken for a driver's line ($how)" exits 0 "$p" log "$work/forged"
-		check "text behind a newline in a mount option is not taken for a driver's line ($how)" says "nothing about a failing GPU"
+		check "text behind a newline in a mount option is not taken for a driver's line ($how)" says "no GPU failure found"
 	done
 }

@@ -55,7 +55,7 @@ check "the doctor logs the report" grep -q "reported to the agent: ROCm fails at
 check "the agent has the event" saw '.event == "finding" and .engine == "ollama" and .backend == "rocm" and .model == "tiny.gguf" and
 	.device == "0000:04:00.0" and .where == "init in libamdhip64.so.6" and .status == 6 and .adopted'
 check "it raises a hazard with the stage" decided '.rung == "note" and .hazard == "runner_crash" and .level == 3 and .backend == "rocm" and
-	(.because | test("its start ended by SIGABRT at the stage init in libamdhip64.so.6"))'
+	(.because | test("start failed: ended by SIGABRT at the stage init in libamdhip64.so.6"))'
 check "the hazard opens the backend's breaker for the model" decided '.rung == "breaker" and .state == "open" and .backend == "rocm" and .model == "tiny.gguf"'
 check "the ledger has the failure" bash -c "'$STAGE/usr/sbin/davylamp' policy ledger --json --state '$work/state' |
 	jq -es 'any(.[]; .backend == \"rocm\" and .model == \"tiny.gguf\" and .faults.runner_crash_init == 1)' >/dev/null"

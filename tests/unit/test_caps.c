@@ -72,7 +72,7 @@ static void a_region_is_capped_read_back_and_given_back(void **state)
 	assert_int_equal(davy_undo(&cap, BOOT, why), 0);
 	assert_string_equal(file_text(cap.file), REGION " 8589934592\n");
 	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* undone already */
-	assert_string_equal(why, "the value was changed by others");
+	assert_string_equal(why, "another program changed the value");
 }
 
 static void a_region_that_is_not_listed_is_at_its_default(void **state)
@@ -308,7 +308,7 @@ static void a_frozen_cgroup_is_thawed_unless_others_froze_it(void **state)
 	freeze(&c, "1");
 	hold.old_value[0] = '1';
 	assert_int_equal(davy_undo(&hold, "", why), 1);
-	assert_string_equal(why, "it was frozen by others before");
+	assert_string_equal(why, "another program had frozen it before");
 	freeze(&c, "0");
 	end(pid);
 	davy_cgroup_remove(&c);

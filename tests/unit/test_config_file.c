@@ -101,10 +101,10 @@ static const struct {
 	const char *says;
 } wrong[] = {
 	{ "[agnet]\n", ":1: unknown section 'agnet', expected agent, restart" },
-	{ "[agnet]\n", "is 'agent' meant?" },
+	{ "[agnet]\n", "(did you mean 'agent'?)" },
 	{ "[no_such]\n", "davylamp.conf(5)" },
 	{ "[agent]\nmood = good\n", ":2: unknown key 'agent.mood', expected one of mode clear" },
-	{ "[agent]\nmood = good\n", "is 'mode' meant?" },
+	{ "[agent]\nmood = good\n", "(did you mean 'mode'?)" },
 	{ "[agent]\nclear = 10\n", ":2: '10' of 'agent.clear' has no unit, expected a time" },
 	{ "[agent]\nclear = 10 MiB\n", ":2: wrong unit 'MiB' of 'agent.clear', expected a time" },
 	{ "[agent]\nclear = soon\n", ":2: wrong value 'soon' of 'agent.clear', expected a time" },
@@ -119,19 +119,19 @@ static const struct {
 	{ "[fault_storm]\ncount = 99999999999999999999\n", "expected 1 to 1000000" },
 	{ "[fault_storm]\ncount = 5 s\n", "expected a whole number without a unit" },
 	{ "[restart]\nbackoff = 9223372036854775807 h\n", "is out of range" },
-	{ "nonsense\n", ":1: not understood, expected '[section]', 'key = value'" },
+	{ "nonsense\n", ":1: syntax error; expected '[section]', 'key = value'" },
 	{ "clear = 1 s\n", ":1: 'clear' before the first section" },
 	{ "[agent\n", ":1: '[' without ']'" },
-	{ "[agent]\nclear = 1 s\n\n[agent]\nclear = 2 s\n", ":5: 'agent.clear' a second time, "
-							    "expected it once: line 2 has it" },
-	{ "[agent] clear = 1 s\n",
-	  ":1: 'clear = 1 s' behind a section, expected it on a line of its own" },
-	{ "[restart]\t]\n", ":1: ']' behind a section" },
+	{ "[agent]\nclear = 1 s\n\n[agent]\nclear = 2 s\n", ":5: duplicate 'agent.clear'; "
+							    "first set in line 2" },
+	{ "[agent] clear = 1 s\n", ":1: unexpected 'clear = 1 s' after the section name" },
+	{ "[restart]\t]\n", ":1: unexpected ']' after the section name" },
 	{ "[job_stall gpu=x]\n", ":1: unknown word 'gpu=x' in section 'job_stall', expected "
 				 "driver=NAME, device=ADDRESS or model=NAME" },
 	{ "[job_stall xe]\n", "unknown word 'xe'" },
-	{ "[job_stall driver=]\n", "'driver=' wants a name of 1 to 95 bytes" },
-	{ "[restart driver=xe]\nbackoff = 1 s\n", ":2: 'restart.backoff' is the same for all" },
+	{ "[job_stall driver=]\n", "'driver=' needs a name of 1 to 95 bytes" },
+	{ "[restart driver=xe]\nbackoff = 1 s\n",
+	  ":2: 'restart.backoff' cannot depend on a driver, device or model" },
 	{ "[job_stall]\nlevel3 = 30 %\nlevel1 = 20 %\n",
 	  ":2: 'job_stall.level2' is 50 %, expected at most 'job_stall.level3', which is 30 %" },
 	{ "[restart]\nbackoff_max = 10 s\nbackoff = 10001 ms\n",
@@ -183,7 +183,7 @@ static void text_that_would_be_truncated_or_skipped_is_an_error(void **state)
 	assert_non_null(strstr(error, ":2: a line of 199 bytes, expected at most 198"));
 	davy_config_defaults(&c);
 	assert_int_equal(read_bytes(zero, sizeof(zero) - 1, &c), -EBADMSG);
-	assert_non_null(strstr(error, ":3: a byte that is 0"));
+	assert_non_null(strstr(error, ":3: NUL byte"));
 	memset(text, '\n', sizeof(text));
 	assert_int_equal(read_bytes(text, sizeof(text), &c), -EBADMSG);
 	assert_non_null(strstr(error, "longer than"));
@@ -216,7 +216,8 @@ static void there_is_room_for_64_and_no_more(void **state)
 	assert_int_equal(c.override_count, DAVY_OVERRIDES_MAX);
 	snprintf(text + used, sizeof(text) - used, "[job_stall model=one]\nlevel1 = 20 %%\n");
 	assert_int_equal(read_text(text, &c), -EBADMSG);
-	assert_non_null(strstr(error, ":130: no room, expected at most 64 values"));
+	assert_non_null(strstr(
+		error, ":130: too many values for single drivers, devices or models (at most 64)"));
 }
 
 static void a_hostile_name_is_made_safe_to_show(void **state)

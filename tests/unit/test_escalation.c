@@ -109,7 +109,7 @@ static void without_a_freezer_it_is_moved_at_once(void **state)
 	plan = goes(DAVY_ACTION_MIGRATE_CPU);
 	assert_int_equal(plan->keeps, 0);
 	davy_plan_text(plan, text, sizeof(text));
-	assert_non_null(strstr(text, "after shrink: the workload cannot do that"));
+	assert_non_null(strstr(text, "after shrink: not possible for this workload"));
 }
 
 static void a_pause_that_fails_holds_nothing_up(void **state)

@@ -360,7 +360,7 @@ static void stopped_queues_are_reported_by_their_share_of_time(void **state)
 	assert_int_equal(thrash()->level, 2);
 	assert_int_equal(thrash()->observed, 150);
 	davy_reason_text(thrash(), text, sizeof(text));
-	assert_non_null(strstr(text, "stood still for 15.0 % of the time"));
+	assert_non_null(strstr(text, "were stopped for 15.0 % of the time"));
 	now += 2 * S;
 	use(60, 1610);
 	assert_int_equal(thrash()->level, 3);

@@ -61,7 +61,7 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	assert_int_equal(plan->lease_ns, 30 * S);
 	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "throttle to 50 % for 30.0 s (go)"));
-	assert_non_null(strstr(text, "an operator ordered it"));
+	assert_non_null(strstr(text, "ordered by an operator"));
 	act(plan->id, DAVY_ACT_IN_FORCE, 0, 0);
 	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->action, DAVY_ACTION_THROTTLE);
 	assert_int_equal(core.world.workloads[0].freeze_plan, plan->id);

@@ -122,37 +122,38 @@ static const struct {
 	{ "[rule Big]\n", "p.conf:1:7: 'Big' is no name of a rule" },
 	{ "[rule a b]\n", "p.conf:1:7: 'a b' is no name of a rule" },
 	{ "[rule a\n", "p.conf:1:1: '[' without ']'" },
-	{ "[rule a] ubatch = 1\n", "p.conf:1:10: 'ubatch = 1' behind a section" },
+	{ "[rule a] ubatch = 1\n", "p.conf:1:10: unexpected 'ubatch = 1' after the section name" },
 	{ "[rule a]\nubatch = 1\n[rule b]\nubatch = 1\n[rule a]\n",
-	  "p.conf:5:7: rule 'a' a second time, expected it once: line 1 has it" },
+	  "p.conf:5:7: duplicate rule 'a'; first defined in line 1" },
 	{ "[rule a]\nif driver = xe\n\n[rule b]\nubatch = 1\n",
-	  "p.conf:1:1: rule 'a' sets nothing, expected backends" },
-	{ "[rule a]\nnonsense\n", "p.conf:2:1: not understood, expected '[rule NAME]'" },
-	{ "[rule a]\nnonsense\nubatch = x\n", "p.conf:2:1: not understood" },
+	  "p.conf:1:1: rule 'a' sets no value; expected backends" },
+	{ "[rule a]\nnonsense\n", "p.conf:2:1: syntax error; expected '[rule NAME]'" },
+	{ "[rule a]\nnonsense\nubatch = x\n", "p.conf:2:1: syntax error" },
 	{ "[rule a]\nubach = 1\n", "p.conf:2:1: unknown key 'ubach', expected one of if backends" },
-	{ "[rule a]\nubach = 1\n", "; is 'ubatch' meant?" },
+	{ "[rule a]\nubach = 1\n", " (did you mean 'ubatch'?)" },
 	{ "[rule a]\n  becuse = x\n", "p.conf:2:3: unknown key 'becuse'" },
 	{ "[rule a]\nubatch x = 1\n", "p.conf:2:1: unknown key 'ubatch x'" },
 	{ "[rule a]\nif drivr = x\n", "p.conf:2:4: unknown condition 'drivr', expected one of "
 				      "driver device vendor" },
-	{ "[rule a]\nif drivr = x\n", "; is 'driver' meant?" },
+	{ "[rule a]\nif drivr = x\n", " (did you mean 'driver'?)" },
 	{ "[rule a]\n\tif   lockup = 3 s\n", "p.conf:2:7: unknown condition 'lockup'" },
 	{ "[rule a]\nif = 3 s\n", "p.conf:2:3: unknown condition ''" },
 	{ "[rule a]\nif driver = xe\nif driver = i915\n",
-	  "p.conf:3:1: 'if driver' a second time, expected it once: line 2 has it" },
+	  "p.conf:3:1: duplicate 'if driver'; first set in line 2" },
 	{ "[rule a]\nif driver =\n", "p.conf:2:12: nothing here, expected a name" },
 	{ "[rule a]\nif driver = xe,\n", "p.conf:2:16: nothing here, expected a name" },
 	{ "[rule a]\nif vendor = amd, intl\n",
-	  "p.conf:2:18: unknown vendor 'intl', expected one of amd intel nvidia; is 'intel' "
-	  "meant?" },
+	  "p.conf:2:18: unknown vendor 'intl', expected one of amd intel nvidia (did you mean "
+	  "'intel'?)" },
 	{ "[rule a]\nif kind = apu\n",
 	  "p.conf:2:11: unknown kind 'apu', expected one of igpu dgpu" },
 	{ "[rule a]\nif engine = olama\n", "p.conf:2:13: unknown engine 'olama', expected one of" },
-	{ "[rule a]\nif engine = olama\n", "; is 'ollama' meant?" },
+	{ "[rule a]\nif engine = olama\n", " (did you mean 'ollama'?)" },
 	{ "[rule a]\nif engine = ollama, x*\n", "p.conf:2:21: unknown engine 'x*'" },
 	{ "[rule a]\nif generation = gen10\n", "p.conf:2:17: unknown generation 'gen10'" },
-	{ "[rule a]\nif backend = vulcan\n", "p.conf:2:14: unknown backend 'vulcan', expected one "
-					     "of cpu vulkan rocm cuda sycl; is 'vulkan' meant?" },
+	{ "[rule a]\nif backend = vulcan\n",
+	  "p.conf:2:14: unknown backend 'vulcan', expected one "
+	  "of cpu vulkan rocm cuda sycl (did you mean 'vulkan'?)" },
 	{ "[rule a]\nif backend = unknown\n", "p.conf:2:14: unknown backend 'unknown'" },
 	{ "[rule a]\nif lockup_below = 3\n",
 	  "p.conf:2:19: wrong value '3' of 'lockup_below', expected a time such as '300 ms'" },
@@ -161,22 +162,21 @@ static const struct {
 	{ "[rule a]\nif compute_units_below = 0\n", "expected 1 to 65536" },
 	{ "[rule a]\nif compute_units_below = few\n", "expected a whole number without a unit" },
 	{ "[rule a]\nbackends = vulkan, rcom\n",
-	  "p.conf:2:20: unknown backend 'rcom', expected one of cpu vulkan rocm cuda sycl; is "
-	  "'rocm' meant?" },
+	  "p.conf:2:20: unknown backend 'rcom', expected one of cpu vulkan rocm cuda sycl (did you "
+	  "mean 'rocm'?)" },
 	{ "[rule a]\nbackends = vulkan cpu\n", "p.conf:2:12: unknown backend 'vulkan cpu'" },
-	{ "[rule a]\nbackends = cpu, vulkan,  cpu\n",
-	  "p.conf:2:26: 'cpu' a second time, expected it once" },
-	{ "[rule a]\nbackends =\n", "p.conf:2:11: nothing behind 'backends', expected a value" },
+	{ "[rule a]\nbackends = cpu, vulkan,  cpu\n", "p.conf:2:26: duplicate 'cpu'" },
+	{ "[rule a]\nbackends =\n", "p.conf:2:11: 'backends' has no value" },
 	{ "[rule a]\nbackends = cpu,,vulkan\n", "p.conf:2:16: nothing here, expected a backend" },
 	{ "[rule a]\nubatch = 12 MiB\n", "p.conf:2:10: wrong value '12 MiB' of 'ubatch'" },
 	{ "[rule a]\nubatch = -1\n", "p.conf:2:10: wrong value '-1'" },
 	{ "[rule a]\nubatch = 99999999999999999999\n", "expected 0 to 1048576" },
 	{ "[rule a]\nparallel = 5000\n", "expected 0 to 4096" },
-	{ "[rule a]\nubatch = 1\nubatch = 2\n", "p.conf:3:1: 'ubatch' a second time" },
+	{ "[rule a]\nubatch = 1\nubatch = 2\n", "p.conf:3:1: duplicate 'ubatch'" },
 	{ "[rule a]\nenvironment A = 1\nenvironment A = 2\n",
-	  "p.conf:3:1: 'environment A' a second time, expected it once: line 2 has it" },
+	  "p.conf:3:1: duplicate 'environment A'; first set in line 2" },
 	{ "[rule a]\ncache_type = q5_1\n",
-	  "p.conf:2:14: unknown cache type 'q5_1', expected one of any f16 q8_0 q4_0; is" },
+	  "p.conf:2:14: unknown cache type 'q5_1', expected one of any f16 q8_0 q4_0 (did" },
 	{ "[rule a]\nmode = bold\n", "p.conf:2:8: unknown mode 'bold', expected one of observe "
 				     "advise enforce" },
 	{ "[rule a]\nenvironment = 1\n", "p.conf:2:12: '' is no name of a variable" },
@@ -193,28 +193,29 @@ static const struct {
 	{ "[rule a]\nargument -fa = on off\n", "p.conf:2:18: a ' ' in the value of 'argument'" },
 	{ "[rule a]\nubatch = 1\npin = maybe\n", "p.conf:3:7: wrong value 'maybe' of 'pin', "
 						 "expected yes or no" },
-	{ "[rule a]\npin = yes\npin = yes\n", "p.conf:3:1: 'pin' a second time" },
+	{ "[rule a]\npin = yes\npin = yes\n", "p.conf:3:1: duplicate 'pin'" },
 	{ "a|[rule a]\nubatch = 1\npin = yes\n",
 	  "a.conf:3:1: 'pin' in the agent layer, expected it in the administrator's" },
 	{ "s|[rule a]\npin = yes\n", "s.conf:2:1: 'pin' in the shipped layer" },
 	{ "s|[rule a]\nubatch = 1\nsource = x\ndate = 2026-01-01\n",
-	  "s.conf:1:1: rule 'a' does not say because of what, expected because, source and date" },
+	  "s.conf:1:1: rule 'a' has no 'because'; shipped rules need 'because', 'source' and "
+	  "'date'" },
 	{ "s|\n[rule a]\nubatch = 1\nbecause = x\nsource = x\n",
-	  "s.conf:2:1: rule 'a' does not say its date" },
+	  "s.conf:2:1: rule 'a' has no 'date'" },
 	{ "[rule a]\ndate = 2026-1-1\n",
 	  "p.conf:2:14: wrong date '2026-1-1', expected YYYY-MM-DD" },
 	{ "[rule a]\ndate = 2026-13-01\n", "p.conf:2:13: month 13 of '2026-13-01'" },
 	{ "[rule a]\ndate = 2026-12-00\n", "p.conf:2:16: day 00 of" },
 	{ "[rule a]\ndate = 2026-12-011\n", "p.conf:2:18: wrong date" },
-	{ "[rule a]\nbecause =\n", "p.conf:2:10: nothing behind 'because', expected a text" },
-	{ "[rule a]\nbecause = x\nbecause = y\n", "p.conf:3:1: 'because' a second time" },
+	{ "[rule a]\nbecause =\n", "p.conf:2:10: 'because' has no text" },
+	{ "[rule a]\nbecause = x\nbecause = y\n", "p.conf:3:1: duplicate 'because'" },
 	{ "[rule a]\nbecause = a\xff\n", "p.conf:2:12: a byte in 'because' that cannot be shown" },
 	{ "[rule a]\nif model = \x1b[31m\n",
 	  "p.conf:2:12: a byte in 'model' that cannot be shown" },
 	{ "[rule a]\nif backend = rocm\nbackends = cpu\n",
-	  "p.conf:3:1: 'backends' in a rule with 'if backend', which needs the backend decided" },
+	  "p.conf:3:1: 'backends' is not allowed in a rule with 'if backend'" },
 	{ "[rule a]\nbackends = cpu\nif lockup_below = 3 s\n",
-	  "p.conf:2:1: 'backends' in a rule with 'if lockup_below'" },
+	  "p.conf:2:1: 'backends' is not allowed in a rule with 'if lockup_below'" },
 };
 
 static void a_wrong_line_names_its_column_and_rejects_the_file(void **state)
@@ -258,19 +259,19 @@ static void text_that_would_be_truncated_or_skipped_is_an_error(void **state)
 	assert_int_equal(davy_policy_text_read(zero, sizeof(zero) - 1, "z.conf", DAVY_LAYER_ADMIN,
 					       &layers.at[DAVY_LAYER_ADMIN], error),
 			 -EBADMSG);
-	assert_non_null(strstr(error, "z.conf:3:1: a byte that is 0"));
+	assert_non_null(strstr(error, "z.conf:3:1: NUL byte"));
 	used = 0;
 	for (int i = 0; i <= DAVY_RULES_MAX; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[rule r%d]\nubatch = 1\n", i);
 	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), -EBADMSG);
-	assert_non_null(strstr(error, ":513:7: no room, expected at most 256 rules"));
+	assert_non_null(strstr(error, ":513:7: too many rules (at most 256)"));
 	used = (size_t)snprintf(text, sizeof(text), "[rule a]\n");
 	for (int i = 0; i <= DAVY_RULE_VALUES_MAX; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "environment A%d = 1\n",
 					 i);
 	assert_int_equal(policy_read(DAVY_LAYER_ADMIN, text), -EBADMSG);
-	assert_non_null(strstr(error, ":18:1: no room, expected at most 16 values in a rule"));
+	assert_non_null(strstr(error, ":18:1: too many values in a rule (at most 16)"));
 }
 
 /* One that lies in a database has no 0 behind it. */
@@ -372,7 +373,7 @@ static void rules_that_cannot_be_read_back_are_not_written(void **state)
 	policy_texts(NULL, NULL, NULL);
 	assert_non_null(davy_policy_rule_add(agent, "empty"));
 	assert_int_equal(davy_policy_text_write(agent, &text, &size, error), -EINVAL);
-	assert_non_null(strstr(error, "rule 'empty' sets nothing"));
+	assert_non_null(strstr(error, "rule 'empty' sets no value"));
 }
 
 static void whatever_a_model_is_called_and_the_reason_is_a_rule_can_be_written(void **state)
@@ -435,7 +436,7 @@ static void three_folders_make_three_layers(void **state)
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 3);
 	put_file(DAVY_LAYER_ADMIN, "[rule p]\nubatch = 5\nubatch = 6\n");
 	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), -EBADMSG);
-	assert_non_null(strstr(error, "/people/backend.conf:3:1: 'ubatch' a second time"));
+	assert_non_null(strstr(error, "/people/backend.conf:3:1: duplicate 'ubatch'"));
 	assert_int_equal(layers.at[DAVY_LAYER_ADMIN].rule[0].value[0].number, 4);
 }
 

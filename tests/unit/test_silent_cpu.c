@@ -240,7 +240,8 @@ static void a_refused_node_is_reported_at_once(void **state)
 		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
 		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->at_ns, 101 * S);
 		davy_reason_text(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU), text, sizeof(text));
-		assert_string_equal(text, "was not allowed to open the GPU it was asked to use");
+		assert_string_equal(text,
+				    "is configured to use a GPU, but may not open its device file");
 		pass(100 * S);
 		assert_int_equal(notes(), 1);
 		assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_CPU), 0);

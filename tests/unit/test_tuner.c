@@ -636,7 +636,7 @@ static void the_reason_is_reported(void **state)
 {
 	(void)state;
 	begin();
-	says("as the command says");
+	says("as configured");
 	fails_after(AWHILE, 5000, DAVY_CLASS_RING_TIMEOUT);
 	assert_int_equal(reason.why, DAVY_TUNER_LOWER);
 	says("ubatch 512 -> 256: ring_timeout at 5000 tokens");
@@ -658,7 +658,8 @@ static void the_reason_is_reported(void **state)
 	ask();
 	soaks(DAY, 9);
 	fails_after(AWHILE, 9, DAVY_CLASS_OOM_VRAM);
-	says("cache_type f16 -> q8_0: oom_vram at 9 tokens, though it had lasted");
+	says("cache_type f16 -> q8_0: oom_vram at 9 tokens, although this setting had worked "
+	     "before");
 	fails_after(AWHILE, 9, DAVY_CLASS_OOM_VRAM);
 	fails_after(AWHILE, 9, DAVY_CLASS_OOM_VRAM);
 	says("nothing is left to try: oom_vram at 9 tokens");

@@ -49,7 +49,7 @@ static int undo_thaw(int dir_fd, const struct davy_intent *intent, char why[DAVY
 	if (!err)
 		return undo_nothing(why, "not frozen");
 	if (err > 0 && intent->old_value[0] == '1')
-		return undo_nothing(why, "it was frozen by others before");
+		return undo_nothing(why, "another program had frozen it before");
 	if (err > 0)
 		err = davy_cgroup_freeze(dir_fd, false);
 	if (!err)
@@ -99,7 +99,7 @@ int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DA
 		return undo_nothing(why, "the host was rebooted since");
 	if (intent->file[0]) {
 		err = davy_value_undo(intent);
-		return err == 1 ? undo_nothing(why, "the value was changed by others") : err;
+		return err == 1 ? undo_nothing(why, "another program changed the value") : err;
 	}
 	if (davy_action_freezes(intent->action))
 		return undo_release(intent, why);

@@ -19,7 +19,7 @@ static void status_print_sources(const json_t *step)
 		printf("         not %s (%s): %s\n", davy_message_text(source, "source"),
 		       davy_message_text(source, "hook"), davy_message_text(source, "reason"));
 	if (davy_message_text(step, "unseen")[0])
-		printf("         unseen: %s\n", davy_message_text(step, "unseen"));
+		printf("         not observed: %s\n", davy_message_text(step, "unseen"));
 }
 
 static const char *status_used_hook(const json_t *step)

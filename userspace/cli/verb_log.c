@@ -21,7 +21,7 @@ static const char usage[] =
 	"or syslog). Prints a line for each event, and the failure that explains them.\n"
 	"Reads stdin without FILE.\n"
 	"\n"
-	"  --json      one JSON object a line, the conclusion last\n"
+	"  --json      one JSON object per line; the last one is the conclusion\n"
 	"  -h, --help  print this text\n";
 
 struct state {
@@ -232,7 +232,7 @@ static void conclude_text(const struct state *s, const struct davy_log_event *ev
 {
 	printf("%" PRIu64 " lines: ", s->line_count);
 	if (!ev) {
-		printf("nothing about a failing GPU\n");
+		printf("no GPU failure found\n");
 		return;
 	}
 	printf("%" PRIu64 " failures, %" PRIu64 " precursors; ",
@@ -242,7 +242,7 @@ static void conclude_text(const struct state *s, const struct davy_log_event *ev
 		       davy_log_class_name(ev->class));
 	else
 		printf("%s%s\n", davy_log_class_name(ev->class),
-		       ev->role == DAVY_PART_AFTERMATH ? ", as its aftermath shows" : "");
+		       ev->role == DAVY_PART_AFTERMATH ? ", inferred from its aftermath" : "");
 }
 
 static int log_read_log(const char *path, bool json)

@@ -34,7 +34,8 @@ static const char usage[] =
 	"  --uid N, --gid N   run as this user, such as the engine's\n"
 	"  --groups N,N...    run with these groups (those of the GPU's device files)\n"
 	"  --memory MIB       limit of the address space\n"
-	"  --agent            let the running agent do it, in its service's environment\n"
+	"  --agent            let the running agent start the probe, in the environment\n"
+	"                     of its service\n"
 	"  --socket PATH      the agent's socket (/run/davylamp/agent.sock)\n"
 	"  --json             one JSON object\n"
 	"  -h, --help         print this text\n";

@@ -20,16 +20,16 @@ static const char usage[] =
 	"       davylamp release --all [--socket PATH] [--state DIR]\n"
 	"\n"
 	"--module: the agent's programs hold a reference to the kernel modules that they\n"
-	"are attached to. This detaches them from one module, so that 'rmmod NAME' works.\n"
-	"The agent attaches again when the module is loaded, and reports the gap.\n"
+	"are attached to. --module detaches them from one module, so that 'rmmod NAME'\n"
+	"works. The agent attaches again when the module is loaded, and reports the gap.\n"
 	"--all: undoes all actions. Paused or throttled workloads continue. Limits and\n"
 	"settings get their previous values back, unless another program changed them.\n"
-	"Needs root. Without an agent, undoes what the log of intents contains.\n"
+	"Needs root. Without an agent, undoes the open intents in the database.\n"
 	"\n"
 	"  --module NAME  amdgpu, gpu_sched, ttm or drm\n"
 	"  --all          undo all actions on all workloads\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
-	"  --state DIR    folder with the log of intents (/var/lib/davylamp)\n"
+	"  --state DIR    state directory with the database (/var/lib/davylamp)\n"
 	"  -h, --help     print this text\n";
 
 static int release_report(unsigned int undone, unsigned int failed)

@@ -18,13 +18,13 @@ static const char usage[] =
 	"usage: davylamp replay [--json] [--summary [--final]] [--policy FILE]\n"
 	"                       TRACE...\n"
 	"\n"
-	"Judges recorded traces again and prints the decisions. They are identical to\n"
-	"those of the live run. Needs no root and no GPU.\n"
+	"Feeds recorded traces to the core again and prints its decisions, which are\n"
+	"identical to those of the live run. Needs no root and no GPU.\n"
 	"\n"
-	"  --json         one JSON object a line\n"
+	"  --json         one JSON object per line\n"
 	"  --summary      instead of the decisions print a summary of all traces:\n"
-	"                 failures, how long before and by what they were\n"
-	"                 foreseen, false alarms, and how well stated\n"
+	"                 failures, lead times, the hazards that foresaw\n"
+	"                 them, false alarms, and how well stated\n"
 	"                 probabilities held\n"
 	"  --final        no failure follows the last event of a trace: alarms that\n"
 	"                 still stand there are false\n"
@@ -101,16 +101,17 @@ static int replay_file(const char *path, struct replay_options *o)
 	}
 	if (trace && davy_trace_skipped(trace))
 		davy_log("'%s' was written by a newer davylamp: %" PRIu64 " events of unknown "
-			 "kinds were skipped; replay it with that one for its decisions",
+			 "kinds were skipped; use that version to get its decisions",
 			 path, davy_trace_skipped(trace));
 	davy_trace_reader_free(trace);
 	free(core);
 	if (err == -EINVAL)
 		davy_log("'%s' is not a trace; 'davylamp run --record FILE' makes one", path);
 	else if (err == -EPROTONOSUPPORT)
-		davy_log("'%s' was written by a newer davylamp; replay it with that one", path);
+		davy_log("'%s' was written by a newer davylamp; replay it with that version", path);
 	else if (err == -ESTALE)
-		davy_log("'%s' was written by an older davylamp; replay it with that one", path);
+		davy_log("'%s' was written by an older davylamp; replay it with that version",
+			 path);
 	else if (err == -EBADMSG)
 		davy_log("'%s' is truncated or corrupted; it was replayed up to the defect", path);
 	else if (err)
@@ -132,7 +133,7 @@ static int print_summary(const struct replay_options *o)
 	} else if (any) {
 		davy_foresight_print(stdout, "", foresight);
 	} else {
-		puts("no failure and no precursor of one");
+		puts("no failure and no precursor");
 	}
 	json_decref(foresight);
 	return 0;

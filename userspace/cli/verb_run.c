@@ -17,16 +17,16 @@ static const char usage[] =
 	"decisions, and acts on adopted workloads. Needs root.\n"
 	"\n"
 	"  --mode MODE     observe, advise or enforce (default: as in hazards.conf)\n"
-	"  --json          one JSON object a line\n"
+	"  --json          one JSON object per line\n"
 	"  --record FILE   write all events to a trace for 'davylamp replay'\n"
 	"  --socket PATH   the agent's socket (/run/davylamp/agent.sock)\n"
-	"  --state DIR     the agent's rules and history (/var/lib/davylamp)\n"
+	"  --state DIR     learned rules and data (/var/lib/davylamp)\n"
 	"  --config DIR    hazards.conf and backend.conf (/etc/davylamp)\n"
-	"  --verbose       print the kernel's answer for each BPF program\n"
+	"  --verbose       print the result of loading each BPF program\n"
 	"  -h, --help      print this text\n"
 	"\n"
-	"On a terminal the view is redrawn, else lines are printed. SIGHUP reads\n"
-	"hazards.conf again.\n";
+	"If stdout is a terminal, shows a view; otherwise prints lines. SIGHUP reloads\n"
+	"the configuration.\n";
 
 /* Exit status; negative after --help. */
 static int run_parse(int argc, char **argv, struct davy_agent_options *o)

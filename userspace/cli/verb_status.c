@@ -14,13 +14,14 @@
 static const char usage[] =
 	"usage: davylamp status [--sensors | --programs] [--json] [--socket PATH]\n"
 	"\n"
-	"Prints the state of the running agent: sensors, and why one is off; engines with\n"
-	"backend, device and model; breakers; how many failures were foreseen, and how\n"
-	"well the stated probabilities held, since the start of the agent and in total.\n"
+	"Prints the state of the running agent: sensors, with the reason if one is off;\n"
+	"engines with backend, device and model; breakers; counters of foreseen failures,\n"
+	"and how well the stated probabilities held, since the start of the agent and in\n"
+	"total.\n"
 	"\n"
 	"  --sensors      for each fact: the hook in use, why better hooks are not used,\n"
-	"                 events seen, and what cannot be seen; the source of each GPU's\n"
-	"                 memory\n"
+	"                 number of events, and what is not observed; the source of each\n"
+	"                 GPU's memory\n"
 	"  --programs     each BPF program, its hook, its state, and why it is not live\n"
 	"  --json         one JSON object\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
@@ -245,8 +246,8 @@ static void print_connections(const json_t *c)
 	printf("connections: %lld of root, %lld of users; refused:",
 	       (long long)davy_message_number(c, "root", 0),
 	       (long long)davy_message_number(c, "users", 0));
-	printf(" %lld over the limit of a user, %lld over that of all users, %lld over that "
-	       "of all, %lld without a request\n",
+	printf(" %lld (limit of one user), %lld (limit of all users), %lld (limit of all), "
+	       "%lld (no request)\n",
 	       (long long)davy_message_number(refused, "user_full", 0),
 	       (long long)davy_message_number(refused, "users_full", 0),
 	       (long long)davy_message_number(refused, "all_full", 0),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The doctor's report: text, or one JSON object a line, the conclusion last. */
+/* The doctor's report: text, or one JSON object per line, the conclusion last. */
 #ifndef DAVY_PRINT_H
 #define DAVY_PRINT_H
 

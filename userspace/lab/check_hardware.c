@@ -77,8 +77,8 @@ static uint64_t check_dbe(struct davy_sim *s, struct davy_sim_actor *a)
 }
 
 /*
- * Xid 48, an error of two bits (NVIDIA's catalogue; nverror.h of 580.142): a particle; no sign.
- * Nothing can foresee it: the label's precursor is the failure.
+ * Xid 48, an error of two bits (NVIDIA's catalogue; nverror.h of 580.142): a particle, without a
+ * precursor. Nothing can foresee it: the label's precursor is the failure.
  */
 void davy_check_double_bit(struct davy_sim *s, uint64_t arg)
 {

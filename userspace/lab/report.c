@@ -24,9 +24,9 @@ static void print_tally(const char *name, const struct davy_score_sum *t)
 	printf("%-18s %4u  %8u  %8u  %6.1f %%  ", name, t->count, t->reported, t->foreseen,
 	       100.0 * t->foreseen / t->count);
 	if (t->labelled)
-		printf("%5u.%u %%  ", t->ratio_permille / 10, t->ratio_permille % 10);
+		printf("%7u.%u %%  ", t->ratio_permille / 10, t->ratio_permille % 10);
 	else
-		printf("%9s  ", "-");
+		printf("%11s  ", "-");
 	if (t->foreseen)
 		printf("%8.1f s  ", seconds(t->lead_time_ns));
 	else
@@ -103,7 +103,7 @@ static void print_shapes(const struct davy_cases *cases, const struct davy_score
 		whole += kinds[i].failed && !kinds[i].missed;
 		part += kinds[i].missed && kinds[i].missed < kinds[i].failed;
 	}
-	printf("shapes: %zu of %zu foreseen in each trace, %zu in some\n", whole, failing, part);
+	printf("scenarios: %zu of %zu foreseen in each trace, %zu in some\n", whole, failing, part);
 }
 
 static void print_named(const struct davy_score_sum *t)
@@ -177,8 +177,8 @@ void davy_tune_print(const struct davy_search *search, const struct davy_cases *
 {
 	const struct davy_summary *sum = &search->before;
 
-	printf("%-18s %4s  %8s  %8s  %8s  %9s  %10s  %10s\n", "failure", "n", "reported",
-	       "foreseen", "", "of lead", "lead", "possible");
+	printf("%-18s %4s  %8s  %8s  %8s  %11s  %10s  %10s\n", "failure", "n", "reported",
+	       "foreseen", "", "lead time %", "lead time", "possible");
 	for (uint32_t class = 1; class < DAVY_CLASS_COUNT; class ++)
 		print_tally(davy_label_class_name(class), &sum->of_class[class]);
 	print_tally("all", &sum->all);

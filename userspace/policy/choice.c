@@ -173,7 +173,8 @@ static bool breaker_allows(const struct davy_choice_question *q, enum davy_backe
 	if (open)
 		davy_choice_add(
 			c, 1, DAVY_STEP_BREAKER, forced(q, backend) ? DAVY_MARK_WARN : DAVY_MARK_NO,
-			"the breaker of %s on %s for model '%s' is open for another %lld s: %s",
+			"the breaker of %s on %s for model '%s' is open for another %lld s; "
+			"reason: %s",
 			davy_backend_name(backend),
 			b->device && b->device[0] ? b->device : "any device", q->subject.model,
 			(long long)(b->until_s - q->now_s), b->reason ? b->reason : "");
@@ -207,7 +208,7 @@ static bool order_is_possible(const struct davy_choice_question *q, enum davy_ba
 	if (other == DAVY_BACKEND_UNKNOWN || q->subject.available)
 		return true;
 	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO,
-			"the engine may take %s instead, whose breaker for model '%s' is open; "
+			"the engine may select %s instead; its breaker for model '%s' is open; "
 			"--backend %s would force it",
 			davy_backend_name(other), q->subject.model, davy_backend_name(backend));
 	davy_choice_about(c, backend, NULL);

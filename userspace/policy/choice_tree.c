@@ -98,9 +98,10 @@ static void tell_model(const struct davy_choice_question *q, struct davy_choice 
 				s->model);
 		davy_choice_about(c, DAVY_BACKEND_UNKNOWN, &c->known);
 	} else if (s->known == DAVY_KNOWN_YES) {
-		davy_choice_add(c, 0, DAVY_STEP_MODEL, DAVY_MARK_YES,
-				"'%s' has survived here for %llu h, by the ledger", s->model,
-				(unsigned long long)(q->lived_s / 3600));
+		davy_choice_add(
+			c, 0, DAVY_STEP_MODEL, DAVY_MARK_YES,
+			"'%s' has run here for %llu h without failure, according to the ledger",
+			s->model, (unsigned long long)(q->lived_s / 3600));
 	} else {
 		davy_choice_add(
 			c, 0, DAVY_STEP_MODEL, DAVY_MARK_FACT,

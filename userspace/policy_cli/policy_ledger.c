@@ -84,7 +84,7 @@ static void print_row(void *arg, const struct davy_ledger_row *row)
 	       davy_text_shown(model, sizeof(model), k->model), davy_backend_name(k->backend),
 	       k->device[0] ? davy_text_shown(device, sizeof(device), k->device) : "any device",
 	       ubatch, context);
-	printf("    %" PRIu64 ".%" PRIu64 " h survived, %" PRIu32 " tokens deep",
+	printf("    %" PRIu64 ".%" PRIu64 " h without failure, context depth %" PRIu32 " tokens",
 	       e->survived_s / 3600, e->survived_s % 3600 / 360, e->deepest);
 	if (e->failed_depth)
 		printf("; failed at %" PRIu32, e->failed_depth);

@@ -45,8 +45,8 @@ static const char usage[] =
 	"             backend, since when, and why. Also prints the policy of each\n"
 	"             running workload: every value with layer, file, line and version.\n"
 	"             WORKLOAD: number, pid, unit or engine, see 'davylamp status'.\n"
-	"explain      the same with reasons and evidence; or the backend and settings\n"
-	"             that an engine and a model would get. See 'policy explain --help'.\n"
+	"explain      like show, with reasons and evidence. With options: the backend and\n"
+	"             settings for an engine and a model. See 'policy explain --help'.\n"
 	"write        writes rules as configuration of a systemd unit, llama-server's\n"
 	"             router, Ollama, llama-swap or lemonade. See 'policy write --help'.\n"
 	"check        checks files of thresholds and of rules (named backend.conf), and\n"
@@ -57,7 +57,8 @@ static const char usage[] =
 	"             precedence over the agent's rules. KEY=VALUE: a value\n"
 	"             ('ubatch=256', 'backends=cpu') or a condition ('backend=vulkan').\n"
 	"unpin        removes a rule that 'pin' added.\n"
-	"ledger       prints for each setting: hours survived, context depth, failures.\n"
+	"ledger       prints for each setting: hours without failure, context depth,\n"
+	"             failures.\n"
 	"history      lists the versions of the agent's rules with reason and evidence.\n"
 	"diff         prints what the newest version changed; or since N; or from N to M.\n"
 	"rollback     makes the rules of version N the newest version; 0: no rules.\n"
@@ -66,15 +67,16 @@ static const char usage[] =
 	"             about a model, a device, a model on a device, or everything.\n"
 	"adopt        lets the agent act on a systemd service: restart it, and set its\n"
 	"             environment through a drop-in.\n"
-	"release      undoes adopt. A service with other settings is restarted.\n"
+	"release      undoes adopt. If an action has changed the settings of the service,\n"
+	"             it is restarted.\n"
 	"adopted      lists the adopted services.\n"
 	"\n"
 	"'show' and 'explain' with WORKLOAD, reload, adopt, release and adopted need a\n"
-	"running agent. rollback, import and forget use it, or without one change the\n"
-	"state directory. All that change something need root.\n"
+	"running agent. rollback, import and forget are executed by the agent if it runs,\n"
+	"else directly in the state directory. Commands that change something need root.\n"
 	"\n"
-	"  --json         one JSON object a line\n"
-	"  --state DIR    the agent's rules and history (/var/lib/davylamp)\n"
+	"  --json         one JSON object per line\n"
+	"  --state DIR    learned rules and data (/var/lib/davylamp)\n"
 	"  --config DIR   hazards.conf and backend.conf of this host (/etc/davylamp)\n"
 	"  --model NAME   file name or alias, as printed by 'policy show'\n"
 	"  --device ADDR  PCI address, such as 0000:03:00.0\n"
@@ -98,8 +100,8 @@ static void policy_print(const struct davy_learned_entry *e)
 	if (e->state == DAVY_BREAKER_OPEN)
 		printf(", next probation start from %s",
 		       davy_when(e->until_s, until, sizeof(until)));
-	printf("; opened %u time%s\n    because it %s\n", e->open_count,
-	       e->open_count == 1 ? "" : "s", davy_text_shown(reason, sizeof(reason), e->reason));
+	printf("; opened %u time%s\n    reason: %s\n", e->open_count, e->open_count == 1 ? "" : "s",
+	       davy_text_shown(reason, sizeof(reason), e->reason));
 }
 
 static void policy_print_json(const struct davy_learned_entry *e)

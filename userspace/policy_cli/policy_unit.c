@@ -100,7 +100,7 @@ static void print_unit(const json_t *unit)
 	print_number(unit, "told_ubatch", "ubatch");
 	print_number(unit, "told_context", "context");
 	print_number(unit, "told_parallel", "slots");
-	print_number(unit, "told_by_rules", "variables of rules");
+	print_number(unit, "told_by_rules", "variables set by rules:");
 	if (json_is_true(json_object_get(unit, "stopped_by_us")))
 		printf(", stopped by davylamp");
 	putchar('\n');

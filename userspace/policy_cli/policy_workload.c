@@ -106,7 +106,7 @@ static void policy_workload_print_breakers(const json_t *list)
 
 		printf("  breaker of %s on %s: %s\n", davy_message_text(b, "backend"),
 		       device[0] ? device : "any device", davy_message_text(b, "state"));
-		print_said("because it ", b, "because");
+		print_said("reason: ", b, "because");
 	}
 }
 

@@ -37,8 +37,8 @@ static const char usage[] =
 	"  --engine E             for env: ollama, llama-server, ...\n"
 	"  --device D             PCI address of a GPU of this host; default: the first\n"
 	"                         discrete one\n"
-	"  --available B,...      backends that the engine has; the one that the rules\n"
-	"                         prefer is written (default: only cpu is written)\n"
+	"  --available B,...      backends that the engine has; the preferred one is\n"
+	"                         written (default: only cpu can be written)\n"
 	"  --context N            requested context in tokens\n"
 	"\n"
 	"  --driver, --vendor, --kind, --gfx, --generation, --compute-units, --firmware,\n"
@@ -47,7 +47,7 @@ static const char usage[] =
 	"  --policies DIR         shipped rules (" DAVY_DATA_DIR "/policies)\n"
 	"  --config DIR           the administrator's rules (/etc/davylamp)\n"
 	"  --state DIR            the agent's rules (/var/lib/davylamp)\n"
-	"  --json                 one JSON object: the result, and the rules left out\n"
+	"  --json                 one JSON object: the result, and the rules not written\n"
 	"  -h, --help             print this text\n";
 
 struct write_options {

@@ -52,7 +52,7 @@ static bool event_text_act_text(const struct davy_event *ev, char *buf, size_t s
 		[DAVY_ACT_STARTED] = "the new process runs",
 		[DAVY_ACT_SERVING] = "the new process generated a token",
 		[DAVY_ACT_FAILED] = "failed",
-		[DAVY_ACT_IN_FORCE] = "held",
+		[DAVY_ACT_IN_FORCE] = "in force",
 		[DAVY_ACT_RELEASED] = "released",
 	};
 
@@ -67,7 +67,7 @@ static bool probe_text(const struct davy_ev_probe *p, char *buf, size_t size)
 	snprintf(buf, size,
 		 "check    workload %u: /health %u, one-token completion %u, %u token, %u ms%s",
 		 p->workload, p->health_status, p->completion_status, p->token_count,
-		 p->completion_ms, p->flags & DAVY_PROBE_COMPUTE_FAILED ? ", a failed graph" : "");
+		 p->completion_ms, p->flags & DAVY_PROBE_COMPUTE_FAILED ? ", a graph failed" : "");
 	return true;
 }
 
@@ -187,7 +187,7 @@ static bool body(const struct davy_event *ev, char *buf, size_t size)
 			 davy_action_name(ev->order.action), ev->order.workload);
 		return true;
 	case DAVY_EV_RESTORED:
-		snprintf(buf, size, "left     %s of workload %u, by an earlier agent",
+		snprintf(buf, size, "restored %s of workload %u, in force since an earlier agent",
 			 davy_action_name(ev->restored.action), ev->restored.workload);
 		return true;
 	case DAVY_EV_PROBE:

@@ -146,7 +146,7 @@ static void foresight_print_lead_time(FILE *out, const json_t *o)
 		json_int_t ns = davy_message_number(lead_time, keys[i], 0);
 
 		davy_duration_text(ns > 0 ? (uint64_t)ns : 0, text, sizeof(text));
-		fprintf(out, "%s %s", i ? "," : "  lead", text);
+		fprintf(out, "%s %s", i ? "," : "  lead time", text);
 	}
 	fprintf(out, "%s\n", lead_time ? " (min, median, max)" : "");
 }

@@ -54,7 +54,7 @@ static void hazard_text(const struct davy_plan *p, const char *subject, const ch
 	if (p->probability_permille)
 		snprintf(probability, sizeof(probability), "; probability of a failure: %u %%",
 			 (p->probability_permille + 5u) / 10);
-	snprintf(buf, size, "HAZARD   %s level %u: %s %s%s", davy_hazard_name(p->hazard), p->level,
+	snprintf(buf, size, "HAZARD   %s level %u: %s: %s%s", davy_hazard_name(p->hazard), p->level,
 		 subject, reason, probability);
 }
 
@@ -74,7 +74,7 @@ static void breaker_text(const struct davy_plan *p, const char *reason, char *bu
 	else
 		snprintf(buf, size, "policy   breaker %s: %s on %s for model %s%s",
 			 davy_breaker_state_name(p->breaker_state), backend, device, model,
-			 p->breaker_state == DAVY_BREAKER_HALF_OPEN ? ", one start may try it"
+			 p->breaker_state == DAVY_BREAKER_HALF_OPEN ? ", one start is allowed"
 								    : "");
 }
 
@@ -194,14 +194,14 @@ static void (*const measure_text[DAVY_ACTION_COUNT])(const struct davy_plan *p, 
 	[DAVY_ACTION_CAP] = cap_text,	  [DAVY_ACTION_SWITCH] = switch_text,
 };
 
-/* The lesser action before it, and why that was not enough. */
+/* The less destructive action before it, and why that was not enough. */
 static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	buf[0] = 0;
 	if (p->passed_action != DAVY_ACTION_NONE)
 		snprintf(buf, size, "; after %s: %s", davy_action_name(p->passed_action),
 			 p->passed_refusal ? davy_refusal_name(p->passed_refusal)
-					   : "the hazard stands");
+					   : "the hazard persists");
 }
 
 static void plan_text_refusal(const struct davy_plan *p, char *buf, size_t size)
@@ -257,7 +257,7 @@ void davy_plan_text(const struct davy_plan *p, char *buf, size_t size)
 		hazard_text(p, subject, reason, body, sizeof(body));
 		break;
 	case DAVY_PLAN_CHECK:
-		snprintf(body, sizeof(body), "CHECK    asks for one token on port %u: %s %s",
+		snprintf(body, sizeof(body), "CHECK    requests one token on port %u: %s: %s",
 			 p->port, subject, reason);
 		break;
 	case DAVY_PLAN_BREAKER:

@@ -76,9 +76,9 @@ static bool reason_quiet(const struct davy_plan *p, char *buf, size_t size)
 
 	davy_duration_text(p->observed, quiet, sizeof(quiet));
 	if (p->action == DAVY_ACTION_UNDO)
-		snprintf(buf, size, "nothing of it for %s", quiet);
+		snprintf(buf, size, "no such hazard for %s", quiet);
 	else if (p->action == DAVY_ACTION_THROTTLE && !p->level)
-		snprintf(buf, size, "%s", "it came back soon after it was let go");
+		snprintf(buf, size, "the hazard returned soon after the end of the throttle");
 	else
 		return false;
 	return true;
@@ -129,7 +129,7 @@ static void reason_of(const struct davy_plan *p, char *buf, size_t size)
 		reason_failure(p, buf, size);
 	else if (p->hazard == DAVY_HZ_NONE)
 		snprintf(buf, size, "%s",
-			 p->kind == DAVY_PLAN_ACTION ? "an operator ordered it" : "");
+			 p->kind == DAVY_PLAN_ACTION ? "ordered by an operator" : "");
 	else if (!reason_quiet(p, buf, size))
 		davy_hazard_reason(p, &text.clause);
 }

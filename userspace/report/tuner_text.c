@@ -31,7 +31,7 @@ static int put_move(const struct davy_tuner_reason *r, char *text)
 
 static void put_trouble(const struct davy_tuner_reason *r, char *text, size_t size)
 {
-	const char *chance = r->chance ? ", though it had lasted" : "";
+	const char *chance = r->chance ? ", although this setting had worked before" : "";
 	const char *class = r->class ? davy_log_class_name(r->class) : "it failed";
 
 	if (r->depth)
@@ -77,7 +77,7 @@ void davy_tuner_text(const struct davy_tuner_reason *reason, char text[DAVY_TUNE
 			 reason->soak_s / HOUR_S, reason->soak_depth, reason->needed_depth);
 		break;
 	default:
-		snprintf(text, DAVY_TUNER_TEXT_SIZE, "as the command says");
+		snprintf(text, DAVY_TUNER_TEXT_SIZE, "as configured");
 		break;
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The capability ladder: for each fact its sources in order of worth, which one is in use, why the
+ * The source order: for each fact its sources in order of worth, which one is in use, why the
  * better ones are not, and what stays unseen without any.
  */
 #ifndef DAVY_SOURCE_ORDER_H

@@ -53,7 +53,7 @@ static void config_file_take_section(struct reader *r, const char *line)
 		return;
 	}
 	if (!strchr("\r#;", end[1 + strspn(end + 1, " \t")])) { /* matches the terminating 0 too */
-		fail(r, r->line, "'%s' behind a section, expected it on a line of its own",
+		fail(r, r->line, "unexpected '%s' after the section name",
 		     end + 1 + strspn(end + 1, " \t"));
 		return;
 	}
@@ -112,8 +112,8 @@ static int wrong_value(struct reader *r, enum davy_config_key key, const char *v
 
 static int config_file_set_twice(struct reader *r, enum davy_config_key key, int first)
 {
-	return fail(r, r->line, "'%s' a second time, expected it once: line %d has it",
-		    davy_config_rows[key].name, first);
+	return fail(r, r->line, "duplicate '%s'; first set in line %d", davy_config_rows[key].name,
+		    first);
 }
 
 static int set_for_all(struct reader *r, enum davy_config_key key, int64_t value)
@@ -133,14 +133,15 @@ static int set_for_some(struct reader *r, enum davy_config_key key, int64_t valu
 	int *line;
 
 	if (!davy_config_scoped(key))
-		return fail(r, r->line, "'%s' is the same for all, expected it in '[%s]'", name,
-			    s->name);
+		return fail(r, r->line,
+			    "'%s' cannot depend on a driver, device or model; put it into '[%s]'",
+			    name, s->name);
 	o = davy_config_override(&r->config, s->scope, s->target, key);
 	if (o && r->override_line[o - r->config.override])
 		return config_file_set_twice(r, key, r->override_line[o - r->config.override]);
 	if (!davy_config_set_for(&r->config, s->scope, s->target, name, value))
 		return fail(r, r->line,
-			    "no room, expected at most %d values for one driver, device or model",
+			    "too many values for single drivers, devices or models (at most %d)",
 			    DAVY_OVERRIDES_MAX);
 	o = davy_config_override(&r->config, s->scope, s->target, key);
 	line = &r->override_line[o - r->config.override];
@@ -237,9 +238,9 @@ static int config_file_parse(struct reader *r, const char *text, size_t size)
 	if (line < 0)
 		return -ENOMEM;
 	if (!r->wrong_line && line)
-		fail(r, line, "not understood, expected '[section]', 'key = value' or '# comment'");
+		fail(r, line, "syntax error; expected '[section]', 'key = value' or '# comment'");
 	if (!r->wrong_line && r->at != text + size)
-		fail(r, r->line + 1, "a byte that is 0, expected text");
+		fail(r, r->line + 1, "NUL byte in the file");
 	if (!r->wrong_line)
 		check_orders(r);
 	return 0;

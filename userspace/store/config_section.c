@@ -69,10 +69,10 @@ static int unknown_section(const char *name, char *why, size_t size)
 
 	config_section_nearest(name, NULL, best);
 	snprintf(why, size,
-		 "unknown section '%s', expected agent, restart, budget, breaker, foresight or a "
-		 "hazard's name%s%s%s",
-		 name, best[0] ? "; is '" : "; davylamp.conf(5) has them all", best,
-		 best[0] ? "' meant?" : "");
+		 "unknown section '%s', expected agent, restart, budget, hold, shrink, breaker, "
+		 "tuner, foresight or a hazard's name%s%s%s",
+		 name, best[0] ? " (did you mean '" : "; see davylamp.conf(5)", best,
+		 best[0] ? "'?)" : "");
 	return -EBADMSG;
 }
 
@@ -90,7 +90,7 @@ void davy_section_unknown_key(const struct davy_section *s, const char *key, cha
 	}
 	config_section_nearest(key, s->name, part);
 	if (part[0] && used < size)
-		snprintf(why + used, size - used, "; is '%s' meant?", part);
+		snprintf(why + used, size - used, " (did you mean '%s'?)", part);
 }
 
 static int take_scope(const char *text, struct davy_section *s, char *why, size_t size)
@@ -112,7 +112,7 @@ static int take_scope(const char *text, struct davy_section *s, char *why, size_
 	while (len && (equals[len] == ' ' || equals[len] == '\t'))
 		len--;
 	if (!len || len >= sizeof(s->target)) {
-		snprintf(why, size, "'%s=' wants a name of 1 to %zu bytes, '*' for any letters",
+		snprintf(why, size, "'%s=' needs a name of 1 to %zu bytes, '*' for any letters",
 			 scopes[s->scope], sizeof(s->target) - 1);
 		return -EBADMSG;
 	}

@@ -41,7 +41,7 @@ const char *davy_config_value_form(enum davy_unit unit)
 	case DAVY_UNIT_BYTES:
 		return "an amount such as '256 MiB' (B, KiB, MiB, GiB, TiB)";
 	case DAVY_UNIT_PERMILLE:
-		return "a share such as '25 %'";
+		return "a percentage such as '25 %'";
 	case DAVY_UNIT_MODE:
 		return "observe, advise or enforce";
 	default:

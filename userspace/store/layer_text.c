@@ -80,12 +80,12 @@ int davy_layer_text_take(const char *name, const char *text, size_t size, davy_l
 		return layer_text_wrong(
 			error, name, 1, 1,
 			"not exported by davylamp, expected its first line; rules of the "
-			"administrator belong into /etc/davylamp/backend.conf");
+			"administrator belong in /etc/davylamp/backend.conf");
 	if (state == DAVY_GENERATED_EDITED)
 		return layer_text_wrong(
 			error, name, 1, 1,
 			"the checksum is wrong: the text was changed or cut off since "
-			"it was exported; rules of the administrator belong into "
+			"it was exported; rules of the administrator belong in "
 			"/etc/davylamp/backend.conf");
 	return rules ? rules(name, text, size, error) : 0;
 }

@@ -67,7 +67,8 @@ static bool policy_names_unknown(struct davy_policy_wrong *wrong, size_t offset,
 		used += (size_t)snprintf(wrong->why + used, sizeof(wrong->why) - used, " %s",
 					 w->at[i]);
 	if (best && used < sizeof(wrong->why))
-		snprintf(wrong->why + used, sizeof(wrong->why) - used, "; is '%s' meant?", best);
+		snprintf(wrong->why + used, sizeof(wrong->why) - used, " (did you mean '%s'?)",
+			 best);
 	return false;
 }
 
@@ -183,8 +184,7 @@ bool davy_policy_backends_read(const char *text, uint32_t *ret_number,
 		if (backend <= 0)
 			return policy_names_unknown(wrong, offset, "backend", word, &w);
 		if (seen & 1u << backend)
-			return davy_policy_wrong_at(wrong, offset,
-						    "'%s' a second time, expected it once", word);
+			return davy_policy_wrong_at(wrong, offset, "duplicate '%s'", word);
 		seen |= 1u << backend;
 		list[count++] = (enum davy_backend)backend;
 		offset += strcspn(text + offset, ",");

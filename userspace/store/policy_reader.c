@@ -68,25 +68,24 @@ static void end_rule(struct reader *r)
 	waits = rule->condition[DAVY_IF_BACKEND].text || rule->condition[DAVY_IF_LOCKUP_BELOW].text;
 	if (!rule->value_count) {
 		fail(r, (int)rule->line, 0,
-		     "rule '%s' sets nothing, expected backends, ubatch, environment NAME or "
-		     "another",
+		     "rule '%s' sets no value; expected backends, ubatch, environment NAME or "
+		     "another key",
 		     rule->name);
 		return;
 	}
 	for (size_t i = 0; i < rule->value_count && waits; i++)
 		if (rule->value[i].key == DAVY_POLICY_BACKENDS)
 			fail(r, (int)rule->value[i].line, 0,
-			     "'backends' in a rule with 'if %s', which needs the backend decided; "
-			     "expected it in a rule of its own",
+			     "'backends' is not allowed in a rule with 'if %s'; "
+			     "move it to another rule",
 			     rule->condition[DAVY_IF_BACKEND].text ? "backend" : "lockup_below");
 	if (r->layer->layer == DAVY_LAYER_SHIPPED && !(rule->reason && rule->source && rule->date))
 		fail(r, (int)rule->line, 0,
-		     "rule '%s' does not say %s, expected because, source and date of what is "
-		     "shipped",
+		     "rule '%s' has no '%s'; shipped rules need 'because', 'source' and 'date'",
 		     rule->name,
-		     !rule->reason   ? "because of what"
-		     : !rule->source ? "its source"
-				     : "its date");
+		     !rule->reason   ? "because"
+		     : !rule->source ? "source"
+				     : "date");
 }
 
 static void begin_rule(struct reader *r, const char *name, size_t offset)
@@ -97,8 +96,7 @@ static void begin_rule(struct reader *r, const char *name, size_t offset)
 	r->pin_line = 0;
 	memset(r->said_line, 0, sizeof(r->said_line));
 	if (first) {
-		fail(r, r->line, offset,
-		     "rule '%s' a second time, expected it once: line %u has it", name,
+		fail(r, r->line, offset, "duplicate rule '%s'; first defined in line %u", name,
 		     first->line);
 		return;
 	}
@@ -106,7 +104,7 @@ static void begin_rule(struct reader *r, const char *name, size_t offset)
 	if (r->rule)
 		r->rule->line = (uint32_t)r->line;
 	else if (r->layer->rule_count == DAVY_RULES_MAX)
-		fail(r, r->line, offset, "no room, expected at most %d rules", DAVY_RULES_MAX);
+		fail(r, r->line, offset, "too many rules (at most %d)", DAVY_RULES_MAX);
 	else
 		fail(r, r->line, offset,
 		     "'%.60s' is no name of a rule, expected a to z, 0 to 9 and '-', at most %d",
@@ -127,7 +125,7 @@ static void policy_reader_take_section(struct reader *r)
 	len = strspn(end + 1, " \t\r");
 	if (!strchr("#;", end[1 + len])) { /* matches the terminating 0 too */
 		fail(r, r->line, (size_t)(end + 1 + len - r->text),
-		     "'%s' behind a section, expected it on a line of its own", end + 1 + len);
+		     "unexpected '%s' after the section name", end + 1 + len);
 		return;
 	}
 	len = strcspn(r->text + word, " \t]");
@@ -176,14 +174,13 @@ static char *policy_reader_next_line(char *str, int num, void *stream)
 
 static int policy_reader_set_twice(struct reader *r, const char *key, uint32_t first)
 {
-	return fail(r, r->line, indent(r), "'%s' a second time, expected it once: line %u has it",
-		    key, first);
+	return fail(r, r->line, indent(r), "duplicate '%s'; first set in line %u", key, first);
 }
 
 static int policy_reader_full(struct reader *r, int err)
 {
 	return fail(r, r->line, indent(r),
-		    err == -ENOSPC ? "no room, expected at most %d values in a rule"
+		    err == -ENOSPC ? "too many values in a rule (at most %d)"
 				   : "too long for a value; a rule has at most %d",
 		    DAVY_RULE_VALUES_MAX);
 }
@@ -326,11 +323,11 @@ static int policy_reader_parse(struct reader *r, const char *text, size_t size)
 	if (line && (!r->wrong_line || line < r->wrong_line)) {
 		r->wrong_line = 0;
 		fail(r, line, 0,
-		     "not understood, expected '[rule NAME]', 'key = value' or "
+		     "syntax error; expected '[rule NAME]', 'key = value' or "
 		     "'# comment'");
 	}
 	if (!r->wrong_line && r->at < r->end)
-		fail(r, r->line + 1, 0, "a byte that is 0, expected text");
+		fail(r, r->line + 1, 0, "NUL byte in the file");
 	end_rule(r);
 	return 0;
 }

@@ -99,8 +99,7 @@ bool davy_policy_value_read(enum davy_policy_key key, const char *text, uint32_t
 	if (!text_read(name, text, wrong))
 		return false;
 	if (!text[0] && key != DAVY_POLICY_ENVIRONMENT && key != DAVY_POLICY_ARGUMENT)
-		return davy_policy_wrong_at(wrong, 0, "nothing behind '%s', expected a value",
-					    name);
+		return davy_policy_wrong_at(wrong, 0, "'%s' has no value", name);
 	if (key == DAVY_POLICY_BACKENDS)
 		return davy_policy_backends_read(text, ret_number, wrong);
 	if (key == DAVY_POLICY_CACHE_TYPE)
@@ -144,7 +143,7 @@ bool davy_policy_name_read(enum davy_policy_key key, const char *name,
 bool davy_policy_said_read(const char *key, const char *text, struct davy_policy_wrong *wrong)
 {
 	if (!text[0])
-		return davy_policy_wrong_at(wrong, 0, "nothing behind '%s', expected a text", key);
+		return davy_policy_wrong_at(wrong, 0, "'%s' has no text", key);
 	return text_read(key, text, wrong);
 }
 

@@ -30,7 +30,7 @@ bool davy_policy_said_read(const char *key, const char *text, struct davy_policy
 bool davy_policy_date_read(const char *text, struct davy_policy_wrong *wrong);
 bool davy_policy_pin_read(const char *text, bool *ret_pin, struct davy_policy_wrong *wrong);
 
-/* "unknown WHAT 'TYPED', expected one of ...; is 'NEAREST' meant?" */
+/* "unknown WHAT 'TYPED', expected one of ... (did you mean 'NEAREST'?)" */
 void davy_policy_unknown_condition(const char *typed, struct davy_policy_wrong *wrong);
 void davy_policy_unknown_key(const char *typed, struct davy_policy_wrong *wrong);
 

@@ -311,13 +311,14 @@ const char *davy_version_repair_text(int repair)
 	static const char *const texts[] = {
 		[DAVY_VERSIONS_WHOLE] = "no repair was needed",
 		[DAVY_VERSIONS_SETTLED] =
-			"the last change was cut short after the file was written; "
-			"it counts",
-		[DAVY_VERSIONS_DROPPED] = "the last change was cut short before the file was "
-					  "written; it does not count",
+			"the last change was interrupted after the file was written; "
+			"it is in force",
+		[DAVY_VERSIONS_DROPPED] = "the last change was interrupted before the file was "
+					  "written; it was discarded",
 		[DAVY_VERSIONS_RESTORED] =
 			"the file was missing; written again from the newest version",
-		[DAVY_VERSIONS_ADOPTED] = "the file is no known version; taken as the newest",
+		[DAVY_VERSIONS_ADOPTED] =
+			"the file is not a known version; it is now the newest version",
 		[DAVY_VERSIONS_ASIDE] = "the file was changed by hand; renamed to " DAVY_POLICY_NAME
 					".hand, and replaced by the newest version",
 	};

@@ -141,7 +141,9 @@ static void show_exit(FILE *out, const struct davy_stages *s, const struct davy_
 	    p->sender != p->pid)
 		fprintf(out, ", sent by '%s'%s",
 			p->sender ? show_safe(buf, p->sender_name) : "the kernel",
-			p->ended_on_purpose ? " of the same start: intentional" : "");
+			p->ended_on_purpose
+				? " (a process of the same start, so this is not a crash)"
+				: "");
 	if (f)
 		fprintf(out, ", in %s", f->symbol);
 	fputc('\n', out);
@@ -191,7 +193,7 @@ void davy_show_outcome(FILE *out, const struct davy_stages *s, const struct davy
 	fprintf(out, "\nreached: %s\n", davy_stage_name(o->reached));
 	if (o->cause.kind == DAVY_CAUSE_NONE && o->unused)
 		fprintf(out,
-			"stopped: no; the CPU computes: %s reported %" PRIu32
+			"stopped: no, but the engine computes on the CPU: %s reported %" PRIu32
 			" devices, but none was opened\n",
 			davy_family_name(o->family), o->devices);
 	else if (o->cause.kind == DAVY_CAUSE_NONE && o->family)

@@ -42,12 +42,12 @@ static const char usage[] =
 	"       davylamp trace discovery [OPTIONS] --unit UNIT\n"
 	"\n"
 	"Follows an engine's start with all its children. Prints programs with their\n"
-	"environment, each place where a library is searched, messages of the dynamic\n"
-	"linker, calls into NVML, CUDA, HSA, HIP, Vulkan and Level Zero with their\n"
-	"results, device nodes opened or refused, and how each process ended. Then prints\n"
-	"the stage that was reached (exec, library load, runtime init, device query,\n"
-	"memory, first graph), where the start stopped, and why. Ends with the first\n"
-	"graph. Needs root.\n"
+	"environment, each directory that is searched for a library, messages of the\n"
+	"dynamic linker, calls into NVML, CUDA, HSA, HIP, Vulkan and Level Zero with\n"
+	"their results, device nodes opened or refused, and how each process ended. Then\n"
+	"prints the stage that was reached (exec, library load, runtime init, device\n"
+	"query, memory, first graph), where the start stopped, and why. Ends with the\n"
+	"first graph. Needs root.\n"
 	"\n"
 	"  --pid PID      a running process and its future children\n"
 	"  --unit UNIT    a systemd unit (or the name of a cgroup), from its next start\n"
@@ -55,11 +55,11 @@ static const char usage[] =
 	"  --out FILE     output file (default: stdout, which the command uses too)\n"
 	"  --socket PATH  socket of the agent, to report a crash to it\n"
 	"                 (/run/davylamp/agent.sock)\n"
-	"  --json         one JSON object a line: every step, then the outcome\n"
+	"  --json         one JSON object per line: every step, then the outcome\n"
 	"  -h, --help     print this text\n"
 	"\n"
-	"Signals go to the command. The exit status is the command's own; with --pid and\n"
-	"--unit it is 0 if the start succeeded, 1 if it stopped.\n";
+	"Signals go to the command. The exit status is that of the command; with --pid\n"
+	"and --unit it is 0 if the start succeeded, 1 if it stopped.\n";
 
 struct trace {
 	/* options */

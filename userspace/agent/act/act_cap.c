@@ -71,7 +71,7 @@ static size_t want_regions(const struct davy_plan *plan, const char *cgroup, str
 }
 
 /*
- * Converts the plan to limits: a share of the time limits the processor. A memory limit applies to
+ * Converts the plan to limits: a part of the time limits the processor. A memory limit applies to
  * VRAM if there is a dmem controller, unless the host's memory is short.
  */
 static size_t find_wants(const struct davy_plan *plan, const char *cgroup, struct want *wants)

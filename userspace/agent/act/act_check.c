@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks whether an engine works, or verifies an act. */
+/* Checks whether an engine works, or verifies an action. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 struct question {
 	struct davy_agent *agent;
 	uint32_t workload;
-	uint32_t plan; /* 0: a check without an act */
+	uint32_t plan; /* 0: a check without an action */
 };
 
 /* Its port is open: it is the process that was started, and not on the CPU in place of its GPU. */

@@ -145,7 +145,7 @@ static void watch_life(struct davy_link *link)
 	sd_event_source *timer = NULL;
 
 	if (!life)
-		return; /* the core has a timeout for the end of the act */
+		return; /* the core has a timeout for the end of the action */
 	*life = (struct life){ a, link->workload, link->act_plan };
 	if (sd_event_add_time_relative(a->loop, &timer, CLOCK_MONOTONIC, ALIVE_US, 0, on_lived,
 				       life) < 0)

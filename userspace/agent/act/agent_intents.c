@@ -221,7 +221,7 @@ bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan)
 	if (!err)
 		return true;
 	say_no_log(a, err);
-	/* Without a log entry, the agent still tracks it until the act ends. */
+	/* Without a log entry, the agent still tracks it until the action ends. */
 	if (davy_action_freezes(plan->action) || (effect && !effect->unit[0]))
 		return true;
 	if (effect)

@@ -14,7 +14,7 @@
 struct davy_agent;
 
 struct davy_in_force {
-	struct davy_intents *log; /* NULL: it cannot be opened; the next act tries again */
+	struct davy_intents *log; /* NULL: it cannot be opened; the next action tries again */
 	struct davy_intent open[DAVY_IN_FORCE_MAX]; /* action none: empty; id 0: not in the log */
 	uint32_t value_undo; /* the last plan that took values back: it ended no freeze */
 	bool reported;	     /* a failed write was logged */
@@ -41,7 +41,7 @@ void davy_agent_intents_close(struct davy_agent *a);
  */
 bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan);
 
-/* The same for a value. NULL: the act is refused. */
+/* The same for a value. NULL: the action is refused. */
 struct davy_intent *davy_agent_intend_value(struct davy_agent *a, const struct davy_intent *intent);
 
 /* Undoes and closes one effect in force; 0, 1 or -errno as davy_undo(). */

@@ -246,7 +246,7 @@ static void unit_adopt_on_looked(void *arg, const struct davy_unit_answer *said)
 
 	if (said->error || !of || (u && u->act.plan)) {
 		unit_adopt_refuse(r, said->error ? said->why
-				     : of	 ? "an act on the unit is in progress; try again"
+				     : of	 ? "an action on the unit is in progress; try again"
 						 : "not adopted");
 		return;
 	}

@@ -156,7 +156,7 @@ static void on_started(struct davy_link *link, const json_t *message)
 	uint64_t start_ticks;
 
 	if (!link->act_plan || link->verifying) {
-		control_refuse(link, "no act was ordered");
+		control_refuse(link, "no action was ordered");
 		return;
 	}
 	start_ticks = davy_process_start(pid);

@@ -59,10 +59,10 @@ static void nvml_lose(struct davy_agent *a, const char *why)
 	char reason[DAVY_REASON_LEN];
 
 	if (!n->asked_ns) {
-		snprintf(reason, sizeof(reason), "NVML's worker, without a request, %s", why);
+		snprintf(reason, sizeof(reason), "NVML worker, idle: %s", why);
 		nvml_fail_all(a, now_ns, reason);
 	} else if (w && davy_nvml_reads(&w->gpu)) {
-		snprintf(reason, sizeof(reason), "NVML's worker, asked about %.20s, %s",
+		snprintf(reason, sizeof(reason), "NVML worker, during a request for %.20s: %s",
 			 n->request.device, why);
 		nvml_fail(w, now_ns, reason);
 	}

@@ -29,7 +29,7 @@ enum davy_action_property {
 #define DAVY_ACTIONS(X) \
 	X(2, RESTART, restart, /* same backend */ \
 	  DAVY_ACTS_REPLACES | DAVY_ACTS_AVERTS | DAVY_ACTS_COLLIDES | DAVY_ACTS_RETRIED) \
-	X(3, MIGRATE_CPU, migrate_cpu, /* strictly */ \
+	X(3, MIGRATE_CPU, migrate_cpu, /* CPU only */ \
 	  DAVY_ACTS_REPLACES | DAVY_ACTS_MOVES | DAVY_ACTS_STAYS | DAVY_ACTS_AVERTS | \
 	  DAVY_ACTS_COLLIDES | DAVY_ACTS_RETRIED) \
 	X(8, PAUSE, pause, DAVY_ACTS_FREEZES) /* for at most lease_ns */ \

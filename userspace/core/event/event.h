@@ -424,7 +424,7 @@ struct davy_ev_workload {
 	uint8_t engine;
 	uint8_t backend; /* asked for */
 	uint16_t port;
-	uint8_t movable; /* it can run strictly on the CPU */
+	uint8_t movable; /* it can run on the CPU only */
 	uint8_t can;	 /* enum davy_can */
 	uint8_t pinned;	 /* an administrator wants it unchanged */
 	uint8_t rival;	 /* another program starts, stops and unloads it */

@@ -113,8 +113,8 @@ enum davy_refusal {
 /* The usage of a device by one process, at the time of the plan. */
 struct davy_usage {
 	uint32_t pid;		  /* 0: all others together */
-	uint16_t memory_permille; /* share of the memory of all clients of the device */
-	uint16_t engine_permille; /* share of the device's engine time in the last seconds */
+	uint16_t memory_permille; /* part of the memory of all clients of the device */
+	uint16_t engine_permille; /* part of the device's engine time in the last seconds */
 	uint64_t memory_bytes;
 };
 

@@ -154,12 +154,12 @@ static void alloc_failure_look(struct davy_step *s)
 static void alloc_failure_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	static const char *const what[] = { "", "repeatedly found a heap full",
-					    "got no memory even after evicting" };
+					    "eviction did not free enough memory" };
 
 	if (p->unit == DAVY_UNIT_COUNT) {
 		c->say(c, "%s%s, %" PRIu64 " times recently",
-		       p->evidence[0].kind == DAVY_EV_LOG ? "the kernel's log says " : "",
-		       p->detail, p->observed);
+		       p->evidence[0].kind == DAVY_EV_LOG ? "kernel log: " : "", p->detail,
+		       p->observed);
 		return;
 	}
 	c->say(c, "%s (%s", what[p->level < 3 ? p->level : 0],

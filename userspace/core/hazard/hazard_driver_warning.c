@@ -105,7 +105,7 @@ static void driver_warning_look(struct davy_step *s)
 
 static void driver_warning_reason(const struct davy_plan *p, struct davy_clause *c)
 {
-	c->say(c, "the kernel's log says %s", p->detail);
+	c->say(c, "kernel log: %s", p->detail);
 }
 
 const struct davy_hazard_row davy_hazard_driver_warning = {

@@ -340,23 +340,23 @@ static void engine_wedged_reason(const struct davy_plan *p, struct davy_clause *
 
 	if (p->form == DAVY_FORM_SILENT)
 		c->say(c,
-		       "busy without a token, job or graph for %" PRIu64 " ms (limit %" PRIu64
-		       " ms)",
+		       "GPU busy for %" PRIu64 " ms without a token, a finished job or a finished "
+		       "graph (limit %" PRIu64 " ms)",
 		       ms, limit_ms);
 	else if (p->form == DAVY_FORM_FAILING)
 		c->say(c, "%" PRIu64 " graph%s failed and none succeeded since", p->observed,
 		       p->observed == 1 ? "" : "s");
 	else if (p->unit == DAVY_UNIT_NS)
-		c->say(c, "graph entered %" PRIu64 " ms ago and not left (limit %" PRIu64 " ms)",
-		       ms, limit_ms);
+		c->say(c, "a graph has run for %" PRIu64 " ms (limit %" PRIu64 " ms)", ms,
+		       limit_ms);
 	else
-		c->say(c, "lives on after %s", type[0] ? type : "a device failure");
+		c->say(c, "still runs after %s", type[0] ? type : "a device failure");
 	if (p->kind == DAVY_PLAN_CHECK || (!p->health_status && !p->completion_status))
 		return;
 	if (!p->completion_status)
-		c->say(c, "; no token in time, while /health said %u", p->health_status);
+		c->say(c, "; no token in time, while /health returned %u", p->health_status);
 	else
-		c->say(c, "; one-token completion got HTTP %u, while /health said %u",
+		c->say(c, "; one-token completion got HTTP %u, while /health returned %u",
 		       p->completion_status, p->health_status);
 }
 

@@ -229,7 +229,8 @@ static void eviction_storm_look(struct davy_step *s)
 static void eviction_storm_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	c->say(c, "moved %" PRIu64 " MiB out of VRAM (threshold %" PRIu64 " MiB)%s",
-	       p->observed >> 20, p->threshold >> 20, p->level == 3 ? " and back in: thrash" : "");
+	       p->observed >> 20, p->threshold >> 20,
+	       p->level == 3 ? " and back in (thrashing)" : "");
 	if (p->victim_pid)
 		c->say(c, ", owned by pid %u", p->victim_pid);
 }

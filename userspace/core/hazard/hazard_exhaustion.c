@@ -423,12 +423,12 @@ static void exhaustion_reason(const struct davy_plan *p, struct davy_clause *c)
 
 	if (p->unit == DAVY_UNIT_COUNT)
 		c->say(c,
-		       "each peak of its use of %s is higher than the last: %" PRIu64
-		       " more will find room (threshold %" PRIu64 ")",
+		       "the peaks of its use of %s rise: %" PRIu64
+		       " more will fit (threshold %" PRIu64 ")",
 		       heap, p->observed, p->threshold);
 	else if (p->unit == DAVY_UNIT_BYTES)
 		c->say(c,
-		       "has loaded, and %" PRIu64 " MiB of %s are left (threshold %" PRIu64 " MiB)",
+		       "after a load, %" PRIu64 " MiB of %s are free (threshold %" PRIu64 " MiB)",
 		       p->observed >> 20, heap, p->threshold >> 20);
 	else
 		c->say(c,

@@ -328,11 +328,11 @@ static void fault_storm_look(struct davy_step *s)
 
 static void fault_storm_reason(const struct davy_plan *p, struct davy_clause *c)
 {
-	c->say(c, "%" PRIu64 " GPU faults", p->observed);
-	if (p->form == DAVY_FORM_RETRIED)
-		c->say(c, " that were served");
-	else if (p->detail[0])
-		c->say(c, ", as the kernel's log says: %s", p->detail);
+	bool retried = p->form == DAVY_FORM_RETRIED;
+
+	c->say(c, "%" PRIu64 " %sGPU faults", p->observed, retried ? "recoverable " : "");
+	if (!retried && p->detail[0])
+		c->say(c, ", according to the kernel log: %s", p->detail);
 	c->say(c, " (threshold %" PRIu64 ")", p->threshold);
 }
 

@@ -221,15 +221,16 @@ static void host_pressure_reason(const struct davy_plan *p, struct davy_clause *
 		       p->observed / 10, p->observed % 10, p->threshold / 10);
 	else if (p->form == DAVY_FORM_SUSPEND)
 		c->say(c,
-		       "%" PRIu64 " MiB of VRAM are in use, and a suspend at run time would find "
-		       "room for %" PRIu64 " MiB (power/control is auto)",
+		       "%" PRIu64 " MiB of VRAM are in use, but host memory has room for only "
+		       "%" PRIu64 " MiB in a runtime suspend (power/control is auto)",
 		       p->observed >> 20, p->threshold >> 20);
 	else if (p->evidence[0].kind == DAVY_EV_FACT)
 		c->say(c, "%s: %" PRIu64 " MiB within 10 s (threshold %" PRIu64 " MiB)", p->detail,
 		       p->observed >> 20, p->threshold >> 20);
 	else
 		c->say(c,
-		       "%" PRIu64 " MiB of the memory it shares with the host are available "
+		       "%" PRIu64 " MiB of the memory that the GPU shares with the host are "
+		       "available "
 		       "(threshold %" PRIu64 " MiB)",
 		       p->observed >> 20, p->threshold >> 20);
 }

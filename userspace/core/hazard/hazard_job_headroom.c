@@ -342,13 +342,13 @@ static void job_headroom_reason(const struct davy_plan *p, struct davy_clause *c
 		c->say(c, " (threshold %" PRIu64 ".%" PRIu64 " %%)", p->threshold / 10,
 		       p->threshold % 10);
 	if (p->predicted_depth || p->until_ns > p->at_ns)
-		c->say(c, ", and would use all of it");
+		c->say(c, "; predicted to reach it");
 	if (p->predicted_depth)
 		c->say(c, " at a depth of %u", p->predicted_depth);
 	if (p->until_ns > p->at_ns)
 		c->say(c, " in %" PRIu64 " s", (p->until_ns - p->at_ns) / DAVY_NS_PER_S);
 	if (p->fitting_ubatch)
-		c->say(c, "; would fit with ubatch %u", p->fitting_ubatch);
+		c->say(c, "; ubatch %u would fit", p->fitting_ubatch);
 }
 
 const struct davy_hazard_row davy_hazard_job_headroom = {

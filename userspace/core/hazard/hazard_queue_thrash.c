@@ -177,7 +177,7 @@ static void queue_thrash_reason(const struct davy_plan *p, struct davy_clause *c
 {
 	if (p->unit == DAVY_UNIT_PERMILLE)
 		c->say(c,
-		       "compute queues stood still for %" PRIu64 ".%" PRIu64
+		       "compute queues were stopped for %" PRIu64 ".%" PRIu64
 		       " %% of the time (threshold %" PRIu64 ".%" PRIu64 " %%)",
 		       p->observed / 10, p->observed % 10, p->threshold / 10, p->threshold % 10);
 	else
@@ -186,7 +186,8 @@ static void queue_thrash_reason(const struct davy_plan *p, struct davy_clause *c
 		       " times within the window (threshold %" PRIu64 ")",
 		       p->observed, p->threshold);
 	if (p->victim_pid)
-		c->say(c, ": those of pid %u, whose memory it takes", p->victim_pid);
+		c->say(c, "; they belong to pid %u, whose memory this process evicts",
+		       p->victim_pid);
 }
 
 const struct davy_hazard_row davy_hazard_queue_thrash = {

@@ -369,8 +369,8 @@ static bool reset_has_evidence(const struct davy_plan *p, enum davy_event_kind k
 static void reset_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->unit == DAVY_UNIT_NS) {
-		c->say(c, "the driver timed out its job on ring %s after %" PRIu64 " ms", p->ring,
-		       p->observed / DAVY_NS_PER_MS);
+		c->say(c, "its job on ring %s exceeded the driver's timeout after %" PRIu64 " ms",
+		       p->ring, p->observed / DAVY_NS_PER_MS);
 		return;
 	}
 	c->say(c, "%s%s%s", p->detail, p->ring[0] ? " of ring " : "", p->ring);

@@ -229,8 +229,8 @@ static void restore_hog_reason(const struct davy_plan *p, struct davy_clause *c)
 		       " times in a row (threshold %" PRIu64 ")",
 		       p->observed, p->threshold);
 	else
-		c->say(c, "the kernel's log says %s, count %" PRIu64 " (threshold %" PRIu64 ")",
-		       p->detail, p->observed, p->threshold);
+		c->say(c, "kernel log: %s, count %" PRIu64 " (threshold %" PRIu64 ")", p->detail,
+		       p->observed, p->threshold);
 }
 
 const struct davy_hazard_row davy_hazard_restore_hog = {

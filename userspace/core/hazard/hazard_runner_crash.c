@@ -171,19 +171,19 @@ static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c
 	const char *type = c->type(c, p->detail);
 
 	if (found)
-		c->say(c, "its start ");
+		c->say(c, "start failed: ");
 	if (p->unit != DAVY_UNIT_STATUS)
 		c->say(c, "its process ended");
 	else if (sig)
 		c->say(c, "ended by SIG%s", c->signal(sig));
 	else
 		c->say(c, "exited with %d", (status >> 8) & 0xff);
-	if (p->threshold)
-		c->say(c, ", as %" PRIu64 " such runners did recently", p->threshold);
 	if (found)
 		c->say(c, " at the stage %s", p->detail);
 	else if (type[0])
 		c->say(c, " after %s", type);
+	if (p->threshold)
+		c->say(c, " (%" PRIu64 " such runners recently)", p->threshold);
 }
 
 const struct davy_hazard_row davy_hazard_runner_crash = {

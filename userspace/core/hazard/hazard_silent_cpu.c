@@ -181,9 +181,11 @@ static void silent_cpu_look(struct davy_step *s)
 static void silent_cpu_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->form == DAVY_FORM_REFUSED)
-		c->say(c, "was not allowed to open the GPU it was asked to use");
+		c->say(c, "is configured to use a GPU, but may not open its device file");
 	else
-		c->say(c, "has run for %" PRIu64 " s without the GPU it was asked to use (%s)",
+		c->say(c,
+		       "has run for %" PRIu64
+		       " s without a GPU, although it is configured to use one (%s)",
 		       p->observed / DAVY_NS_PER_S,
 		       p->form == DAVY_FORM_LAYERS ? "its arguments name GPU layers" : p->detail);
 }

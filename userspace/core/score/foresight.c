@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signs, their results, and the counts. */
+/* Predictions, their results, and the counts. */
 #include <assert.h>
 #include <string.h>
 

@@ -158,7 +158,7 @@ uint64_t davy_lead_time_median_ns(const struct davy_lead_times *lead_time);
 /* Gives each active prediction its result: no failure follows the last event. */
 void davy_foresight_end(struct davy_foresight *f);
 
-/* Adds the counts of "from". Signs, incidents and "earlier" are not copied. */
+/* Adds the counts of "from". Predictions, incidents and "earlier" are not copied. */
 void davy_foresight_add(struct davy_foresight *to, const struct davy_foresight *from);
 
 #endif
