@@ -4,6 +4,8 @@
 VERSION := 0.1
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Where the programs look for the shipped rules: compiled in.
+DATA_DIR := $(PREFIX)/share/davylamp
 O ?= out
 KERNEL ?=
 CACHE ?= $(if $(DAVYLAMP_CACHE),$(DAVYLAMP_CACHE),$(HOME)/.cache/davylamp)
@@ -20,7 +22,7 @@ endif
 HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDAVY_VERSION='"$(VERSION)"' \
-	-isystem /usr/include/libdrm -DDAVY_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen -iquote userspace -iquote .
+	-isystem /usr/include/libdrm -DDAVY_DATA_DIR='"$(DATA_DIR)"' -isystem $(O)/gen -iquote userspace -iquote .
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
@@ -89,6 +91,15 @@ $(O)/obj/%.o: %.c
 
 $(O)/obj/userspace/sensors/bpf/bpf_table.o $(O)/obj/userspace/trace/follow.o: $(SKELETONS)
 
+# After 'make', 'make install PREFIX=/usr' compiles these files again.
+DATA_DIR_SRC := $(shell grep -rl --include='*.c' DAVY_DATA_DIR userspace)
+$(call objects,obj,$(DATA_DIR_SRC)) $(call objects,san,$(DATA_DIR_SRC)): $(O)/gen/data_dir
+
+.PHONY: FORCE
+$(O)/gen/data_dir: FORCE
+	@mkdir -p $(@D)
+	@echo '$(DATA_DIR)' | cmp -s - $@ || echo '$(DATA_DIR)' >$@
+
 $(SHARED): $(call objects,obj,$(SHARED_SRC))
 	@rm -f $@
 	@$(AR) rcs $@ $^
@@ -155,15 +166,17 @@ clean:
 help:
 	@echo "davylamp $(VERSION)"
 	@echo "  make              build out/davylamp, the programs it starts, and the laboratory"
-	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
-	@echo "  make test         every test that can run here; closes with a count line"
-	@echo "    test-unit test-replay test-bpf test-vm test-engine test-walk test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-chaos run"
-	@echo "    alone;"
-	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
-	@echo "  make tune         score the thresholds over 339 synthetic traces, and look for better"
-	@echo "  make bench        costs beside those of what one would use instead; the tuner beside a binary search"
-	@echo "  make chaos        seeded faults, each audited: SEED=1 MINUTES=10, KERNEL=6.12 for the VM (docs/chaos.md)"
-	@echo "  make fuzz         fuzz the parsers and the core for long (FUZZ_RUNS=1000000)"
+	@echo "  make demo         a real llama-server loses its device; davylamp moves it to the CPU"
+	@echo "  make test         every test that can run here; ends with the number of passed,"
+	@echo "                    failed and skipped tests. One suite:"
+	@echo "    test-unit test-replay test-foresight test-bpf test-vm test-engine test-walk"
+	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-chaos"
+	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
+	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
+	@echo "  make bench        cost compared with alternative tools; the tuner with a binary search"
+	@echo "  make chaos        inject seeded faults and audit the host after each: SEED=1 MINUTES=10,"
+	@echo "                    KERNEL=6.12 for the VM (docs/chaos.md)"
+	@echo "  make fuzz         fuzz the parsers and the core (long; FUZZ_RUNS=1000000)"
 	@echo "  make lint         layers, purity of the core, format, clang-tidy, cppcheck"
 	@echo "  make format       clang-format in place"
 	@echo "  make install      PREFIX=/usr/local DESTDIR="

@@ -76,9 +76,9 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 
 -include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(SAN_EXTRA_DIRS))))
 
-# The programs as installed on a host: what the tests run.
+# The programs as installed on a host: what the tests run. Without DATA_DIR they would be compiled again for /usr.
 stage: programs
-	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(STAGE) >/dev/null
+	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(STAGE) DATA_DIR=$(DATA_DIR) >/dev/null
 
 lab: $(O)/lab/mkmodel $(O)/lab/vk/libVkLayer_davylamp_fault.so $(O)/lab/libfailgraph.so $(O)/lab/standin
 
@@ -115,7 +115,7 @@ test-foresight: setup-test
 
 # The project's set of labelled traces, always identical, and the scores of the thresholds over it.
 TUNE_SETS := failures:5 benign:4 days:1
-# Recorded ones: from the tests in VMs and with engines, whose faults are injected without earlier signs.
+# Recorded ones: from the tests in VMs and with engines, whose faults are injected without precursors.
 TUNE_RECORDED := $(wildcard tests/replay/vm-*.trace) $(patsubst %,tests/replay/%.trace,crash hang zombie)
 tune: setup
 	@$(MAKE) --no-print-directory -s programs
