@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "store/trace.h"
+#include "lab/check2_set.h"
 #include "lab/check_set.h"
 
 #define DAY_S 86400
@@ -72,6 +73,9 @@ const struct davy_scenario *davy_scenario_find(const char *name)
 	for (size_t i = 0; i < davy_check_scenario_count; i++)
 		if (!strcmp(davy_check_scenarios[i].name, name))
 			return &davy_check_scenarios[i];
+	for (size_t i = 0; i < davy_check2_scenario_count; i++)
+		if (!strcmp(davy_check2_scenarios[i].name, name))
+			return &davy_check2_scenarios[i];
 	return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/options.h"
 #include "store/config_file.h"
 #include "store/config_value.h"
+#include "lab/check2_set.h"
 #include "lab/check_set.h"
 #include "lab/progress.h"
 #include "lab/synth.h"
@@ -26,10 +27,10 @@ struct options {
 	bool json;
 };
 
-static int scenarios(bool json)
+static void synth_list(const struct davy_scenario *table, size_t count, bool json)
 {
-	for (size_t i = 0; i < davy_scenario_count; i++) {
-		const struct davy_scenario *s = &davy_scenarios[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct davy_scenario *s = &table[i];
 		const char *class = davy_label_class_name(s->class);
 
 		if (!json) {
@@ -39,6 +40,12 @@ static int scenarios(bool json)
 		printf("{\"scenario\":\"%s\",\"class\":\"%s\",\"seconds\":%u,\"what\":\"%s\"}\n",
 		       s->name, class, s->calm_s, s->what);
 	}
+}
+
+static int scenarios(bool json)
+{
+	synth_list(davy_scenarios, davy_scenario_count, json);
+	synth_list(davy_check2_scenarios, davy_check2_scenario_count, json);
 	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
@@ -49,26 +56,36 @@ static bool synth_is_file(const char *out)
 	return length > 6 && !strcmp(out + length - 6, ".trace");
 }
 
-/* The scenarios of both tables: the held-out set comes last. */
+/* The scenarios of all tables: the held-out sets come last. */
 static size_t synth_total(void)
 {
-	return davy_scenario_count + davy_check_scenario_count;
+	return davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count;
 }
 
 static const struct davy_scenario *synth_at(size_t i)
 {
-	return i < davy_scenario_count ? &davy_scenarios[i]
-				       : &davy_check_scenarios[i - davy_scenario_count];
+	if (i < davy_scenario_count)
+		return &davy_scenarios[i];
+	i -= davy_scenario_count;
+	if (i < davy_check_scenario_count)
+		return &davy_check_scenarios[i];
+	return &davy_check2_scenarios[i - davy_check_scenario_count];
 }
 
-/* No word but its own takes a part of the held-out set. */
-static bool synth_is_of_check(const struct davy_scenario *s, const char *word)
+/* No word but its own takes a part of the held-out set "set". */
+static bool synth_is_of_set(const struct davy_scenario *s, const char *set, const char *word)
 {
-	if (!strcmp(word, "check-failures"))
+	size_t length = strlen(set);
+
+	if (!strcmp(word, s->name))
+		return true;
+	if (strncmp(word, set, length) != 0)
+		return false;
+	if (!strcmp(word + length, "-failures"))
 		return s->class != DAVY_CLASS_NONE;
-	if (!strcmp(word, "check-benign"))
+	if (!strcmp(word + length, "-benign"))
 		return s->class == DAVY_CLASS_NONE;
-	return !strcmp(word, "check") || !strcmp(word, s->name);
+	return !word[length];
 }
 
 static bool synth_belongs(size_t i, const char *word)
@@ -76,8 +93,10 @@ static bool synth_belongs(size_t i, const char *word)
 	const struct davy_scenario *s = synth_at(i);
 	bool day = davy_scenario_is_day(s);
 
+	if (i >= davy_scenario_count + davy_check_scenario_count)
+		return synth_is_of_set(s, "check2", word);
 	if (i >= davy_scenario_count)
-		return synth_is_of_check(s, word);
+		return synth_is_of_set(s, "check", word);
 	if (!strcmp(word, "failures"))
 		return s->class != DAVY_CLASS_NONE;
 	if (!strcmp(word, "benign"))
