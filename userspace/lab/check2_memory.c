@@ -116,7 +116,7 @@ static uint64_t check2_host_ends(struct davy_sim *s, struct davy_sim_process *vi
 	struct davy_event ev = davy_sim_fact(s, DAVY_FACT_OOM_VICTIM, NULL, victim);
 
 	davy_copy_name(ev.fact.name, sizeof(ev.fact.name), victim->info.comm);
-	ev.fact.bytes = 9696 * 1024;
+	ev.fact.bytes = 9696ULL * 1024;
 	davy_sim_log(s, DAVY_LOG_OOM_INVOKED, NULL, NULL, 0);
 	davy_sim_log(s, DAVY_LOG_MEMORY_REPORT, NULL, NULL, 0);
 	davy_sim_tell(s, &ev);

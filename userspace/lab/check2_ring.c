@@ -262,7 +262,7 @@ void davy_check2_arc_wedge(struct davy_sim *s, uint64_t arg)
 	struct davy_sim_load *l;
 
 	(void)arg;
-	davy_check2_vram(d, 32 * 1024, 300);
+	davy_check2_vram(d, 32768, 300);
 	e.ring = 0;
 	p = davy_check_engine(s, d, &e, 21 * DAVY_GIB);
 	l = davy_check_chat(s, p, 3 * DAVY_S);

@@ -9,7 +9,7 @@
 
 #include "lab/synth.h"
 
-/* Half of them fail; the benign ones last more than 220 h together. */
+/* Half of them fail; the benign ones last more than 300 h together. */
 extern const struct davy_scenario davy_check2_scenarios[];
 extern const size_t davy_check2_scenario_count;
 
