@@ -187,10 +187,14 @@ check "each line of the text output has a known format" bash -c \
 	"! grep -vE '^( *[+-][0-9.]+ ms +[0-9]+  |                                       |reached: |stopped|without|because: |also: |$)' '$work/text'"
 
 echo "== a process that runs, a unit that starts"
-env LD_LIBRARY_PATH="$all" STAND_IN_SLOW=1 STAND_IN_CHILD_NVML=1 \
+env LD_LIBRARY_PATH="$all" STAND_IN_WAITS="$work/go" STAND_IN_CHILD_NVML=1 \
 	STAND_IN_BACKEND="$stand/backend/libggml-cuda.so" "$stand/bin/ollama" &
 slow=$!
-"$program" trace discovery --json --out "$work/steps" --pid $slow 2>"$work/engine.err"
+"$program" trace discovery --json --out "$work/steps" --pid $slow 2>"$work/engine.err" &
+tracer=$!
+until_true 60 grep -q "following process $slow" "$work/engine.err"
+touch "$work/go"
+wait $tracer
 check "--pid traces a running process and its children until the first graph" test $? = 0
 tail -n 2 "$work/steps" | head -n 1 >"$work/outcome"
 check "--pid prints the environment of the running process" step '.step == "exec" and .pid == '"$slow"' and
@@ -205,8 +209,7 @@ done
 if [[ $group ]] && mkdir "$group" 2>/dev/null; then
 	"$program" trace discovery --json --out "$work/steps" --unit "davylamp-test-$$" 2>"$work/engine.err" &
 	tracer=$!
-	until_true 10 grep -q 'waiting for the next start' "$work/engine.err"
-	sleep 0.5
+	until_true 60 grep -q 'waiting for the next start' "$work/engine.err"
 	LD_LIBRARY_PATH=$stand/nvml-init bash -c "echo \$\$ >'$group/cgroup.procs' && exec '$stand/bin/ollama'"
 	wait $tracer
 	check "--unit traces what starts in its cgroup, and a failed start gives exit status 1" test $? = 1

@@ -384,6 +384,8 @@ static int trace_main_start_other(struct trace *t)
 		davy_log("--pid %" PRIu32 ": cannot be followed: %s", t->pid, strerror(-err));
 		return DAVY_EXIT_FAILED;
 	}
+	if (!t->unit[0])
+		davy_log("following process %" PRIu32, t->pid);
 	return DAVY_EXIT_DONE;
 }
 

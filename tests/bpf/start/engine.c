@@ -82,8 +82,9 @@ int main(int argc, char **argv)
 	name = name ? name + 1 : argv[0];
 	if (!strcmp(name, "llama-server"))
 		return llama_server();
-	if (getenv("STAND_IN_SLOW"))
-		usleep(700000);
+	for (int i = 0;
+	     getenv("STAND_IN_WAITS") && access(getenv("STAND_IN_WAITS"), F_OK) && i < 120000; i++)
+		usleep(1000);
 	if (!getenv("STAND_IN_NO_NVML") && ask_nvml() <= 0)
 		return 0; /* continues without a GPU */
 	return getenv("STAND_IN_ALONE") ? 0 : start_child(argv[0]);
