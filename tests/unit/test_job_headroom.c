@@ -547,8 +547,8 @@ static void the_forecast_is_printed_as_text(void **state)
 	prefill(131072, 100 * MS, 24000, true);
 	davy_reason_text(first_of_level(2), text, sizeof(text));
 	assert_non_null(strstr(text, "jobs on ring comp_1.0.0 use 40."));
-	assert_non_null(strstr(text, "all of it at a depth of 79"));
-	assert_non_null(strstr(text, "would fit with ubatch 64"));
+	assert_non_null(strstr(text, "predicted to reach it at a depth of 79"));
+	assert_non_null(strstr(text, "ubatch 64 would fit"));
 }
 
 /*
