@@ -89,7 +89,7 @@ _davylamp() {
 				words="failures benign days all check check2 $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"
 			fi ;;
 		tune)
-			mapfile -t COMPREPLY < <(compgen -f -W "--policy --grid --score-only --apply --state --config --jobs \
+			mapfile -t COMPREPLY < <(compgen -f -W "--policy --grid --limits --score-only --apply --state --config --jobs \
 				--json --help" -- "$cur")
 			return ;;
 		release) words="--module --all --socket --state --help" ;;

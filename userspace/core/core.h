@@ -8,6 +8,7 @@
 #define DAVY_CORE_H
 
 #include "core/score/foresight.h"
+#include "core/score/sample.h"
 #include "core/event/plan.h"
 #include "core/action/tuned.h"
 #include "core/world/world.h"
@@ -55,6 +56,7 @@ struct davy_core {
 	struct davy_breaker breakers[DAVY_CORE_BREAKERS];
 	struct davy_foresight foresight;
 	struct davy_tuned tuned[DAVY_TUNED_MAX];
+	struct davy_samples samples;
 	uint64_t wall_s; /* as last reported, at wall_ns; 0: not reported */
 	uint64_t wall_ns;
 	uint64_t now_ns;

@@ -47,6 +47,7 @@ static void after(struct davy_step *s)
 		davy_escalation_tick(s);
 		davy_breakers_tick(s);
 		davy_foresight_tick(s);
+		davy_samples_tick(s);
 		davy_alarms_tick(s); /* last: what has no room waits, other workloads do not */
 		break;
 	case DAVY_EV_PROCESS_EXIT:

@@ -75,11 +75,12 @@ static json_t *trace_json(const struct davy_case *of, const struct davy_score *s
 	return o;
 }
 
-static json_t *candidate_json(const struct davy_candidate *c)
+static json_t *candidate_json(const struct davy_search *search, const struct davy_candidate *c)
 {
-	return json_pack("{s:s, s:I, s:b, s:i, s:i, s:i}", "key", davy_config_rows[c->key].name,
-			 "value", (json_int_t)c->value, "taken", c->taken, "foreseen",
-			 (int)c->alone.all.foreseen, "false",
+	return json_pack("{s:s, s:I, s:b, s:b, s:i, s:i, s:i}", "key",
+			 davy_config_rows[c->key].name, "value", (json_int_t)c->value, "taken",
+			 c->taken, "not_worse", davy_summary_not_worse(&c->alone, &search->before),
+			 "foreseen", (int)c->alone.all.foreseen, "false",
 			 (int)(c->alone.false_benign + c->alone.false_failure), "lead_permille",
 			 (int)c->alone.all.ratio_permille);
 }
@@ -92,7 +93,7 @@ int davy_tune_print_json(const struct davy_search *search, const struct davy_cas
 	for (size_t i = 0; i < cases->count; i++)
 		json_array_append_new(traces, trace_json(&cases->at[i], &search->scores[i]));
 	for (size_t i = 0; i < search->count; i++)
-		json_array_append_new(candidates, candidate_json(&search->candidate[i]));
+		json_array_append_new(candidates, candidate_json(search, &search->candidate[i]));
 	report =
 		json_pack("{s:o, s:o, s:o, s:o}", "before", summary_json(&search->before), "after",
 			  summary_json(&search->after), "candidates", candidates, "traces", traces);

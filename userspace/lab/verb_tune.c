@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/score/threshold.h"
 #include "lib/file.h"
 #include "lib/number.h"
 #include "lib/options.h"
@@ -30,6 +31,7 @@ static const char usage[] =
 	"\n"
 	"  --policy FILE      start from these thresholds (default: the built-in ones)\n"
 	"  --grid KEY=V1,V2   try only these values; may be repeated\n"
+	"  --limits           try only the strictest values that an agent may adopt\n"
 	"  --score-only       do not search\n"
 	"  --apply            write the result to STATE/hazards.conf\n"
 	"  --state DIR        state directory (/var/lib/davylamp)\n"
@@ -46,7 +48,7 @@ struct options {
 	const char *grid[GRIDS_MAX + 1]; /* ends with NULL */
 	size_t grids;
 	unsigned int jobs;
-	bool score_only, apply, json;
+	bool limits, score_only, apply, json;
 };
 
 static bool take_grid(void *arg, const char *text)
@@ -75,15 +77,11 @@ static bool take_jobs(void *jobs, const char *text)
 static int tune_parse(int argc, char **argv, struct options *o)
 {
 	const struct davy_option options[] = {
-		{ "policy", .text = &o->policy },
-		{ "grid", .take = take_grid, .arg = o },
-		{ "score-only", .flag = &o->score_only },
-		{ "apply", .flag = &o->apply },
-		{ "state", .text = &o->state },
-		{ "config", .text = &o->config },
-		{ "jobs", .take = take_jobs, .arg = &o->jobs },
-		{ "json", .flag = &o->json },
-		{ 0 },
+		{ "policy", .text = &o->policy }, { "grid", .take = take_grid, .arg = o },
+		{ "limits", .flag = &o->limits }, { "score-only", .flag = &o->score_only },
+		{ "apply", .flag = &o->apply },	  { "state", .text = &o->state },
+		{ "config", .text = &o->config }, { "jobs", .take = take_jobs, .arg = &o->jobs },
+		{ "json", .flag = &o->json },	  { 0 },
 	};
 	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 
@@ -233,7 +231,9 @@ int davy_verb_tune(int argc, char **argv)
 		status = DAVY_EXIT_FAILED;
 	for (const char **grid = o.grid; *grid && !status; grid++)
 		status = read_grid(search, *grid) ? 0 : DAVY_EXIT_USAGE;
-	if (!status && !o.grids && !o.score_only)
+	for (const struct davy_tunable *t = davy_tunables; t->key && o.limits && !status; t++)
+		davy_search_add(search, t->key, t->limit);
+	if (!status && !o.grids && !o.score_only && !o.limits)
 		davy_search_add_all(search);
 	if (!status)
 		status = tune(search, &cases, &o, argv + first);

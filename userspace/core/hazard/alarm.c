@@ -68,6 +68,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 	bool returned = a && a->returned;
 
 	assert(note->level >= 1 && note->level <= 3);
+	davy_sample_seen(s, note, a && a->note.level > note->level ? a->note.level : note->level);
 	if (a && a->note.level >= note->level) {
 		a->last_ns = s->now_ns;
 		if (a->note.level == note->level)

@@ -84,6 +84,12 @@ static void job_stall_raise(struct davy_step *s, struct davy_ring_state *r, uint
 	r->level = level;
 }
 
+static void job_stall_keep(struct davy_step *s, const struct davy_ring_state *r, uint64_t permille)
+{
+	davy_alarm_keep(s, DAVY_HZ_JOB_STALL, r->pid, r->device, r->ring);
+	davy_sample_kept(s, DAVY_HZ_JOB_STALL, r->pid, r->device, r->ring, permille);
+}
+
 static void job_stall_look(struct davy_step *s)
 {
 	const struct davy_ev_ring *in = &s->ev->ring;
@@ -104,7 +110,7 @@ static void job_stall_look(struct davy_step *s)
 	if (level > r->level)
 		job_stall_raise(s, r, level, permille);
 	else if (r->level)
-		davy_alarm_keep(s, DAVY_HZ_JOB_STALL, r->pid, r->device, r->ring);
+		job_stall_keep(s, r, permille);
 }
 
 static void job_stall_reason(const struct davy_plan *p, struct davy_clause *c)

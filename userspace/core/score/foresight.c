@@ -314,6 +314,7 @@ void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w)
 		f->hazard[prediction->hazard].averted++;
 		foresight_drop(f, prediction);
 	}
+	davy_samples_acted(s, w);
 }
 
 /* Counts a prediction that ends without a failure after it. */

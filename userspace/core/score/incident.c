@@ -86,6 +86,7 @@ static void incident_report(struct davy_step *s, struct davy_incident *e)
 	plan.failure_class = (uint8_t)e->class;
 	davy_scores_failure(s, e, first);
 	davy_predictions_before(s, e);
+	davy_samples_failure(s, e, (enum davy_log_class)e->class, !first);
 	davy_emit(s, &plan);
 }
 
@@ -124,10 +125,12 @@ static void incident_go_on(struct davy_step *s, struct davy_incident *e,
 	incident_take_name(e, f);
 	if (f->part != DAVY_FAILS)
 		return;
-	if (!e->reported)
+	if (!e->reported) {
 		incident_report(s, e);
-	else
-		davy_predictions_within(s, e, f->class);
+		return;
+	}
+	davy_predictions_within(s, e, f->class);
+	davy_samples_failure(s, e, f->class, false);
 }
 
 static void incident_see(struct davy_step *s, const struct davy_failure *f)

@@ -57,4 +57,18 @@ void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm);
 void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w);
 void davy_foresight_tick(struct davy_step *s);
 
+/*
+ * sample.c: an alarm was raised or seen again, at this level now. davy_sample_kept(): its value was
+ * observed again, in the unit of the key.
+ */
+void davy_sample_seen(struct davy_step *s, const struct davy_plan *note, uint32_t level);
+void davy_sample_kept(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
+		      const char *device, const char *ring, uint64_t value);
+
+/* A failure of the incident; "missed": no prediction came before it. */
+void davy_samples_failure(struct davy_step *s, const struct davy_incident *e,
+			  enum davy_log_class class, bool missed);
+void davy_samples_acted(struct davy_step *s, const struct davy_workload *w);
+void davy_samples_tick(struct davy_step *s);
+
 #endif
