@@ -59,7 +59,7 @@ static void three_false_alarms_over_a_day_lead_to_the_smallest_change(void **sta
 	had(DAVY_SAMPLE_FALSE, 26, 690);
 	v = judged_at(90);
 	assert_int_equal(v.why, DAVY_THRESHOLD_FEWER);
-	assert_int_equal(v.to, 601);
+	assert_int_equal(v.to, 610);
 	assert_int_equal(v.false_count, 4);
 	assert_int_equal(v.removed, 2);
 	samples[3].at_s = 24 * HOUR_S;
@@ -71,10 +71,10 @@ static void a_confirmed_alarm_is_kept_in_time(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 4; i++)
 		had(DAVY_SAMPLE_FALSE, 30 * i, 600);
-	had(DAVY_SAMPLE_CONFIRMED, 120, 601);
-	assert_int_equal(judged_at(130).to, 601);
+	had(DAVY_SAMPLE_CONFIRMED, 120, 610);
+	assert_int_equal(judged_at(130).to, 610);
 	assert_int_equal(judged_at(130).confirmed, 1);
-	had(DAVY_SAMPLE_CONFIRMED, 121, 600);
+	had(DAVY_SAMPLE_CONFIRMED, 121, 609);
 	assert_int_equal(judged_at(130).why, DAVY_THRESHOLD_KEEP);
 	assert_int_equal(judged_at(130).to, 500);
 }
@@ -101,7 +101,7 @@ static void false_alarms_count_once(void **state)
 	had(DAVY_SAMPLE_FALSE, 200, 650);
 	assert_int_equal(judged_at(201).why, DAVY_THRESHOLD_KEEP);
 	had(DAVY_SAMPLE_FALSE, 300, 660);
-	assert_int_equal(judged_at(301).to, 651);
+	assert_int_equal(judged_at(301).to, 660);
 }
 
 static void a_missed_failure_takes_the_value_back(void **state)
@@ -133,7 +133,7 @@ static void after_a_rollback_twice_the_evidence_is_needed(void **state)
 		had(DAVY_SAMPLE_FALSE, 100 + 30 * i, 540);
 	assert_int_equal(judged_at(300).why, DAVY_THRESHOLD_KEEP);
 	had(DAVY_SAMPLE_FALSE, 301, 540);
-	assert_int_equal(judged_at(302).to, 541);
+	assert_int_equal(judged_at(302).to, 550);
 	for (size_t i = 6; i < sample_count; i++)
 		samples[i].value = 562; /* would miss that failure again */
 	assert_int_equal(judged_at(302).why, DAVY_THRESHOLD_KEEP);
@@ -147,7 +147,7 @@ static void as_many_false_alarms_as_before_take_the_value_back(void **state)
 	adopted(601, 49);
 	for (uint64_t i = 0; i < 3; i++)
 		had(DAVY_SAMPLE_FALSE, 50 + 15 * i, 690);
-	assert_int_equal(judged_at(97).to, 691); /* less time has passed than before */
+	assert_int_equal(judged_at(97).to, 700); /* less time has passed than before */
 	assert_int_equal(judged_at(98).why, DAVY_THRESHOLD_NO_BETTER);
 	assert_int_equal(judged_at(98).to, 500);
 	assert_int_not_equal(judged_at(99).why, DAVY_THRESHOLD_NO_BETTER); /* fewer per hour */
@@ -158,9 +158,9 @@ static void the_other_levels_limit_the_value(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 3; i++)
 		had(DAVY_SAMPLE_FALSE, 30 * i, 640);
-	override(DAVY_SCOPE_MODEL, TINY, "job_stall.level3", 641);
-	assert_int_equal(judged_at(90).to, 641);
-	override(DAVY_SCOPE_MODEL, TINY, "job_stall.level3", 640);
+	override(DAVY_SCOPE_MODEL, TINY, "job_stall.level3", 650);
+	assert_int_equal(judged_at(90).to, 650);
+	override(DAVY_SCOPE_MODEL, TINY, "job_stall.level3", 649);
 	assert_int_equal(judged_at(90).why, DAVY_THRESHOLD_KEEP);
 }
 
@@ -170,7 +170,7 @@ static void a_proposal_changes_nothing(void **state)
 	for (uint64_t i = 0; i < 3; i++)
 		had(DAVY_SAMPLE_FALSE, 30 * i, 640);
 	had(DAVY_SAMPLE_PROPOSED, 61, 641);
-	assert_int_equal(judged_at(90).to, 641);
+	assert_int_equal(judged_at(90).to, 650);
 	sample_count = 0;
 	assert_int_equal(judged_at(90).why, DAVY_THRESHOLD_KEEP); /* no history */
 }

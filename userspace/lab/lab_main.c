@@ -8,6 +8,7 @@
 #include "verb/verb.h"
 
 static const char usage[] = "usage: davylamp-lab tune [OPTIONS] TRACE|DIR...\n"
+			    "       davylamp-lab month [OPTIONS] [CASE...]\n"
 			    "       davylamp-lab scenarios [--json]\n"
 			    "       davylamp-lab synth SCENARIO [OPTIONS] --out DIR|FILE.trace\n"
 			    "\n"
@@ -21,10 +22,12 @@ int main(int argc, char **argv)
 		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (!strcmp(word, "tune"))
 		return davy_verb_tune(argc - 1, argv + 1);
+	if (!strcmp(word, "month"))
+		return davy_verb_month(argc - 1, argv + 1);
 	if (!strcmp(word, "scenarios") || !strcmp(word, "synth"))
 		return davy_verb_synth(argc, argv);
 	if (!strcmp(word, "-h") || !strcmp(word, "--help"))
 		return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-	davy_log("expected tune, scenarios or synth; see 'davylamp-lab --help'");
+	davy_log("expected tune, month, scenarios or synth; see 'davylamp-lab --help'");
 	return DAVY_EXIT_USAGE;
 }

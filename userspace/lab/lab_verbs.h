@@ -4,6 +4,7 @@
 #define DAVY_LAB_VERBS_H
 
 int davy_verb_tune(int argc, char **argv);
+int davy_verb_month(int argc, char **argv);
 
 /* argv[1] is "scenarios" or "synth". */
 int davy_verb_synth(int argc, char **argv);

@@ -89,7 +89,7 @@ static uint32_t threshold_worse(const struct judged *j, uint32_t false_count, ui
 	return DAVY_THRESHOLD_NO_BETTER;
 }
 
-/* The smallest value that would have prevented half of the false alarms. */
+/* The smallest value, in whole percent, that would have prevented half of the false alarms. */
 static void threshold_propose(const struct judged *j, struct davy_threshold_verdict *v)
 {
 	uint32_t needed = (uint32_t)DAVY_THRESHOLD_FALSE << j->rollbacks;
@@ -97,7 +97,7 @@ static void threshold_propose(const struct judged *j, struct davy_threshold_verd
 
 	if (v->false_count < needed || j->last_s - j->first_s < DAVY_THRESHOLD_SPAN_S)
 		return;
-	to = j->value[(v->false_count - 1) / 2] + 1;
+	to = (j->value[(v->false_count - 1) / 2] / 10 + 1) * 10;
 	if (to > j->bound || to <= j->now)
 		return;
 	while (v->removed < v->false_count && j->value[v->removed] < to)
