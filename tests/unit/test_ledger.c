@@ -380,7 +380,7 @@ static void a_newer_schema_is_reported(void **state)
 	struct davy_db *newer = NULL;
 
 	(void)state;
-	run_sql("PRAGMA user_version = 4");
+	run_sql("PRAGMA user_version = 5");
 	assert_int_equal(davy_db_open(DIR, DAVY_DB_MAKE, &newer), -ENOTSUP);
 	assert_string_equal(davy_db_why(-ENOTSUP),
 			    "was written by a newer davylamp; use that one, or move it away");

@@ -79,8 +79,8 @@ static void every_key_is_read(void **state)
 			    "source = somebody\ndate = 2026-12-31\n"),
 		0);
 	assert_int_equal(l->rule_count, 1);
-	assert_int_equal(l->rule[0].value_count, DAVY_POLICY_KEY_COUNT);
-	for (uint32_t i = 0; i < DAVY_POLICY_KEY_COUNT; i++) {
+	assert_int_equal(l->rule[0].value_count, DAVY_POLICY_THRESHOLD); /* that is the agent's */
+	for (uint32_t i = 0; i < DAVY_POLICY_THRESHOLD; i++) {
 		assert_int_equal(l->rule[0].value[i].key, i);
 		assert_int_equal(l->rule[0].value[i].number, numbers[i]);
 		assert_int_equal(l->rule[0].value[i].line, i + 2);
@@ -89,6 +89,11 @@ static void every_key_is_read(void **state)
 	assert_string_equal(davy_policy_text(l, l->rule[0].value[DAVY_POLICY_WARN].text),
 			    "no; really");
 	assert_string_equal(davy_policy_text(l, l->rule[0].reason), "caf\xc3\xa9");
+	assert_int_equal(
+		policy_read(DAVY_LAYER_AGENT, "[rule a]\nthreshold = job_stall.level2 66 %\n"), 0);
+	l = &layers.at[DAVY_LAYER_AGENT];
+	assert_int_equal(l->rule[0].value[0].key, DAVY_POLICY_THRESHOLD);
+	assert_int_equal(l->rule[0].value[0].number, 660);
 }
 
 static void blanks_comments_and_line_ends_do_not_matter(void **state)
@@ -196,6 +201,14 @@ static const struct {
 	{ "[rule a]\npin = yes\npin = yes\n", "p.conf:3:1: duplicate 'pin'" },
 	{ "a|[rule a]\nubatch = 1\npin = yes\n",
 	  "a.conf:3:1: 'pin' in the agent layer, expected it in the administrator's" },
+	{ "[rule a]\nthreshold = job_stall.level2 60 %\n",
+	  "p.conf:2:1: 'threshold' is the agent's, expected the value in hazards.conf" },
+	{ "a|[rule a]\nthreshold = job_stall.levle2 60 %\n",
+	  "a.conf:2:13: 'job_stall.levle2 60 %' is no threshold, expected a key of a hazard" },
+	{ "a|[rule a]\nthreshold = job_stall.level2\n", "is no threshold" },
+	{ "a|[rule a]\nthreshold = agent.clear 10 s\n", "is no threshold" },
+	{ "a|[rule a]\nthreshold = job_stall.level2 101 %\n",
+	  "'101 %' of 'job_stall.level2' is out of range, expected 1 % to 100 %" },
 	{ "s|[rule a]\npin = yes\n", "s.conf:2:1: 'pin' in the shipped layer" },
 	{ "s|[rule a]\nubatch = 1\nsource = x\ndate = 2026-01-01\n",
 	  "s.conf:1:1: rule 'a' has no 'because'; shipped rules need 'because', 'source' and "

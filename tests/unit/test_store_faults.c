@@ -16,6 +16,7 @@
 #include "store/intents.h"
 #include "store/learned.h"
 #include "store/ledger.h"
+#include "store/samples.h"
 #include "store/tuning.h"
 #include "store/policy_file.h"
 #include "store/versions.h"
@@ -326,6 +327,67 @@ static void the_tuners_state_is_the_old_or_the_new(void **state)
 					 .is_new = tuning_is_new });
 }
 
+/* The result of an alarm. */
+static int add_sample(const char *where, uint64_t value)
+{
+	const struct davy_sample s = { .key = DAVY_CFG_STALL_LEVEL2,
+				       .result = DAVY_SAMPLE_FALSE,
+				       .value = value,
+				       .device = "0000:03:00.0",
+				       .model = "m" };
+	struct davy_db *db = NULL;
+	int err = davy_db_open(where, DAVY_DB_MAKE, &db);
+
+	if (!err)
+		err = davy_sample_add(db, &s);
+	davy_db_close(db);
+	return err;
+}
+
+/* A full table: the new sample replaces the oldest. */
+static void prepare_samples(void)
+{
+	struct davy_db *db;
+
+	assert_int_equal(add_sample(BEFORE, 1), 0);
+	db = open_in(BEFORE);
+	assert_int_equal(davy_db_run(db, "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 "
+					 "FROM n WHERE i < 1024) INSERT INTO sample SELECT i, key, "
+					 "result, at_s, i, device, driver, model FROM sample, n"),
+			 0);
+	davy_db_close(db);
+}
+
+static int act_sample(void)
+{
+	return add_sample(dir, 2000);
+}
+
+static bool samples_are_new(void)
+{
+	static struct davy_sample samples[DAVY_SAMPLES_KEPT];
+	const struct davy_sample like = { .key = DAVY_CFG_STALL_LEVEL2, .model = "m" };
+	struct davy_db *db = open_in(dir);
+	uint64_t first, last;
+
+	assert_int_equal(davy_samples_load(db, &like, samples), DAVY_SAMPLES_KEPT);
+	davy_db_close(db);
+	first = samples[0].value;
+	last = samples[DAVY_SAMPLES_KEPT - 1].value;
+	assert_true((first == 1 && last == 1024) || (first == 2 && last == 2000) ||
+		    (first == 3 && last == 2000)); /* added again after an error */
+	return last == 2000;
+}
+
+static void a_sample_is_added_or_not(void **state)
+{
+	(void)state;
+	at_every_call(&(struct subject){ .prepare = prepare_samples,
+					 .act = act_sample,
+					 .check = no_check,
+					 .is_new = samples_are_new });
+}
+
 /* A database of the first schema, with an open intent. */
 static void prepare_schema_1(void)
 {
@@ -340,7 +402,7 @@ static void prepare_schema_1(void)
 	assert_int_equal(
 		davy_db_run(db, "DROP TABLE ledger; DROP TABLE ledger_fault; "
 				"DROP TABLE version; DROP TABLE tuning; DROP TABLE unit_setting; "
-				"DROP TABLE foresight; PRAGMA user_version = 1"),
+				"DROP TABLE foresight; DROP TABLE sample; PRAGMA user_version = 1"),
 		0);
 	davy_db_close(db);
 }
@@ -491,6 +553,7 @@ int main(void)
 		WITH_ROOT(an_interrupted_repair_can_be_repeated),
 		WITH_ROOT(a_note_in_the_ledger_counts_wholly_or_not),
 		WITH_ROOT(the_tuners_state_is_the_old_or_the_new),
+		WITH_ROOT(a_sample_is_added_or_not),
 		WITH_ROOT(a_migration_is_done_or_done_again),
 		WITH_ROOT(the_counters_are_the_old_or_the_new),
 		WITH_ROOT(the_learned_policy_is_the_old_or_the_new),

@@ -9,13 +9,11 @@
 
 static struct davy_sample samples[SAMPLES];
 static size_t sample_count;
-static const struct davy_tunable *stall;
 
 static int begin_judging(void **state)
 {
 	(void)state;
 	begin_history();
-	stall = davy_tunable_of(DAVY_HZ_JOB_STALL);
 	sample_count = 0;
 	return 0;
 }
@@ -26,6 +24,7 @@ static void had(enum davy_sample_result result, uint64_t hour, uint64_t value)
 	samples[sample_count] = (struct davy_sample){ .at_s = hour * HOUR_S,
 						      .result = (uint8_t)result,
 						      .value = value,
+						      .key = DAVY_CFG_STALL_LEVEL2,
 						      .device = GPU,
 						      .model = TINY };
 	sample_count++;
@@ -35,7 +34,7 @@ static struct davy_threshold_verdict judged_at(uint64_t hour)
 {
 	struct davy_threshold_verdict v;
 
-	davy_threshold_judge(stall, &core.config, samples, sample_count, hour * HOUR_S, &v);
+	davy_threshold_judge(&core.config, samples, sample_count, hour * HOUR_S, &v);
 	return v;
 }
 
@@ -164,13 +163,18 @@ static void the_other_levels_limit_the_value(void **state)
 	assert_int_equal(judged_at(90).why, DAVY_THRESHOLD_KEEP);
 }
 
-static void a_proposal_changes_nothing(void **state)
+static void the_same_is_proposed_again_only_after_more_of_it(void **state)
 {
 	(void)state;
-	for (uint64_t i = 0; i < 3; i++)
+	for (uint64_t i = 0; i < 6; i++) {
 		had(DAVY_SAMPLE_FALSE, 30 * i, 640);
-	had(DAVY_SAMPLE_PROPOSED, 61, 641);
-	assert_int_equal(judged_at(90).to, 650);
+		if (i != 2 && i != 5)
+			assert_int_equal(judged_at(200).why, DAVY_THRESHOLD_KEEP);
+		else
+			assert_int_equal(judged_at(200).to, 650);
+		if (i == 2)
+			had(DAVY_SAMPLE_PROPOSED, 61, 650);
+	}
 	sample_count = 0;
 	assert_int_equal(judged_at(90).why, DAVY_THRESHOLD_KEEP); /* no history */
 }
@@ -349,7 +353,8 @@ int main(void)
 				       begin_judging),
 		cmocka_unit_test_setup(as_many_false_alarms_as_before_take_the_value_back,
 				       begin_judging),
-		cmocka_unit_test_setup(a_proposal_changes_nothing, begin_judging),
+		cmocka_unit_test_setup(the_same_is_proposed_again_only_after_more_of_it,
+				       begin_judging),
 		cmocka_unit_test_setup(the_other_levels_limit_the_value, begin_judging),
 		cmocka_unit_test(an_alarm_without_a_failure_is_a_false_one),
 		cmocka_unit_test(one_long_job_is_no_sample),

@@ -90,6 +90,7 @@ static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	davy_agent_dmem_tick(a, ev.at_ns);
 	davy_agent_feed(a, &ev);
 	davy_agent_counts_tick(a, ev.at_ns);
+	davy_agent_thresholds_tick(a);
 	davy_agent_learned_tick(a, ev.at_ns);
 	davy_agent_ledger_tick(a, ev.at_ns);
 	davy_agent_tuning_tick(a, ev.at_ns);

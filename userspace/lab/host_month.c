@@ -96,18 +96,15 @@ static void host_change(struct host *h, const struct davy_threshold_verdict *v,
 
 static void host_judge(struct host *h, const struct davy_sample *newest)
 {
-	const struct davy_tunable *t = davy_tunables;
 	struct davy_threshold_verdict v;
 	size_t count = 0;
 
-	while (t->key != newest->key)
-		t++;
 	host_remember(h, newest);
 	for (size_t i = 0; i < h->history_count; i++)
 		if (h->history[i].key == newest->key &&
 		    davy_same_name(h->history[i].model, newest->model))
 			h->some[count++] = h->history[i];
-	davy_threshold_judge(t, &h->tuned.config, h->some, count, newest->at_s, &v);
+	davy_threshold_judge(&h->tuned.config, h->some, count, newest->at_s, &v);
 	if (v.why)
 		host_change(h, &v, newest);
 }

@@ -52,6 +52,14 @@ static const char *const migrations[DAVY_DB_SCHEMA] = {
 	" PRIMARY KEY (unit, setting)) WITHOUT ROWID;"
 	"CREATE TABLE foresight ("
 	" counter TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
+
+	"CREATE TABLE sample ("
+	" id INTEGER PRIMARY KEY, key TEXT NOT NULL, result INTEGER NOT NULL,"
+	" at_s INTEGER NOT NULL, value INTEGER NOT NULL, device TEXT NOT NULL,"
+	" driver TEXT NOT NULL, model TEXT NOT NULL);"
+	"CREATE TRIGGER sample_old AFTER INSERT ON sample BEGIN"
+	" DELETE FROM sample WHERE key = NEW.key AND id <= (SELECT id FROM sample"
+	" WHERE key = NEW.key ORDER BY id DESC LIMIT 1 OFFSET 1024); END;",
 };
 
 /*

@@ -6,7 +6,7 @@
  * than 200 ms for another.
  *
  * PRAGMA user_version tells the schema: 1 has the intents, 2 the ledger and the versions as well, 3
- * the units and the counters of foresight.
+ * the units and the counters of foresight, 4 the samples of alarms.
  * An older file is brought up to date when it is opened to be written, one transaction a step.
  *
  * Errors, of all that is kept in it: -ENOENT (there is none), -EACCES (it may not be read),
@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define DAVY_DB_NAME   "davylamp.db"
-#define DAVY_DB_SCHEMA 3
+#define DAVY_DB_SCHEMA 4
 #define DAVY_DB_DIR    512
 
 enum davy_db_open {

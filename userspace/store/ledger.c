@@ -46,6 +46,8 @@ static const char delete_rows[] = "DELETE FROM ledger WHERE (?1 = '' OR device =
 				  "AND (?2 = '' OR model = ?2)";
 static const char delete_tuning[] = "DELETE FROM tuning WHERE (?1 = '' OR device = ?1) "
 				    "AND (?2 = '' OR model = ?2)";
+static const char delete_samples[] = "DELETE FROM sample WHERE (?1 = '' OR device = ?1) "
+				     "AND (?2 = '' OR model = ?2)";
 
 static void bind_text(sqlite3_stmt *s, int at, const char *text)
 {
@@ -301,11 +303,12 @@ static int delete (struct davy_db *db, const char *sql, const char *device, cons
 
 int davy_ledger_forget(struct davy_db *db, const char *device, const char *model)
 {
-	int rows, tuned, err = davy_db_begin(db);
+	int rows, tuned, samples, err = davy_db_begin(db);
 
 	if (err)
 		return err;
 	rows = delete (db, delete_rows, device, model);
 	tuned = rows < 0 ? rows : delete (db, delete_tuning, device, model);
-	return davy_db_end(db, tuned < 0 ? tuned : rows + tuned);
+	samples = tuned < 0 ? tuned : delete (db, delete_samples, device, model);
+	return davy_db_end(db, samples < 0 ? samples : rows + tuned + samples);
 }

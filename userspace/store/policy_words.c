@@ -84,6 +84,26 @@ static bool plain_read(enum davy_policy_key key, const char *text, struct davy_p
 	return true;
 }
 
+/* "KEY VALUE" of a hazard. */
+static bool threshold_read(const char *text, int64_t *ret_number, struct davy_policy_wrong *wrong)
+{
+	size_t len = strcspn(text, " ");
+	char name[48];
+	int key;
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, text);
+	key = davy_config_find(name);
+	if (key < 0 || !text[len] || !davy_config_scoped((enum davy_config_key)key))
+		return davy_policy_wrong_at(wrong, 0,
+					    "'%.80s' is no threshold, expected a key of a hazard "
+					    "and its value, such as 'job_stall.level2 60 %%'",
+					    text);
+	return number_read(
+		davy_config_rows[key].unit, name, text + len + 1, davy_config_rows[key].min,
+		davy_config_rows[key].max < UINT32_MAX ? davy_config_rows[key].max : UINT32_MAX,
+		ret_number, wrong);
+}
+
 bool davy_policy_value_read(enum davy_policy_key key, const char *text, uint32_t *ret_number,
 			    struct davy_policy_wrong *wrong)
 {
@@ -110,7 +130,9 @@ bool davy_policy_value_read(enum davy_policy_key key, const char *text, uint32_t
 		return plain_read(key, text, wrong);
 	if (key == DAVY_POLICY_WARN)
 		return true;
-	if (!number_read(DAVY_UNIT_COUNT, name, text, 0, most[key], &number, wrong))
+	if (key == DAVY_POLICY_THRESHOLD
+		    ? !threshold_read(text, &number, wrong)
+		    : !number_read(DAVY_UNIT_COUNT, name, text, 0, most[key], &number, wrong))
 		return false;
 	*ret_number = (uint32_t)number;
 	return true;

@@ -11,6 +11,8 @@
 #include "lib/log.h"
 #include "agent/policy/agent_policy.h"
 
+static void feed_overrides(struct davy_agent *a);
+
 /* Reads the rules. Invalid rules keep the previous ones; at the start there are none. */
 static int policy_read_rules(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
 {
@@ -42,8 +44,10 @@ void davy_policy_rules_open(struct davy_agent *a)
 {
 	char error[DAVY_CONFIG_ERROR_LEN] = "";
 
-	if (!policy_read_rules(a, error))
+	if (!policy_read_rules(a, error)) {
+		feed_overrides(a); /* of the agent's layer */
 		return;
+	}
 	davy_copy_name(a->policy_error, sizeof(a->policy_error), error);
 	davy_log("%s; no backend rules are in force until the file is corrected", error);
 }
@@ -67,6 +71,7 @@ void davy_policy_agent_layer_read(struct davy_agent *a)
 			 error[0] ? error : strerror(-err));
 	a->rules_read++;
 	free(layer);
+	feed_overrides(a);
 	if (a->hooks)
 		a->hooks->rules_changed(a);
 }
@@ -133,13 +138,14 @@ static const struct davy_override *policy_same(const struct davy_config *config,
 /* First removes old overrides: the new ones may need their room. */
 static void feed_overrides(struct davy_agent *a)
 {
-	struct davy_config before = a->core.config;
+	struct davy_config before = a->core.config, after = a->config;
 
+	davy_agent_thresholds_add(a, &after);
 	for (uint32_t i = 0; i < before.override_count; i++)
-		if (!policy_same(&a->config, &before.override[i]))
+		if (!policy_same(&after, &before.override[i]))
 			feed_override(a, &before.override[i], DAVY_OVERRIDE_REMOVED);
-	for (uint32_t i = 0; i < a->config.override_count; i++) {
-		const struct davy_override *now = &a->config.override[i],
+	for (uint32_t i = 0; i < after.override_count; i++) {
+		const struct davy_override *now = &after.override[i],
 					   *was = policy_same(&before, now);
 
 		if (!was || was->value != now->value)

@@ -34,6 +34,16 @@ const char *davy_agent_layer_change(struct davy_link *link, const json_t *messag
  */
 void davy_agent_layer_meant(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_layer_tuned(struct davy_agent *a, const struct davy_plan *plan);
+/* Its own layer from the file, an empty one for none; a new version of it. */
+int davy_agent_layer_take(struct davy_agent *a, struct davy_policy_layer *layer);
+int davy_agent_layer_write(struct davy_agent *a, const struct davy_policy_layer *layer,
+			   const char *reason, const char *evidence);
+int davy_agent_layer_say(struct davy_policy_layer *layer, struct davy_rule *rule,
+			 const char *reason); /* with its source and today's date */
+
+/* agent_thresholds.c: takes samples of the core; adds the adopted values to a configuration. */
+void davy_agent_thresholds_tick(struct davy_agent *a);
+void davy_agent_thresholds_add(const struct davy_agent *a, struct davy_config *config);
 
 /* rules.c: the subject of the rules, and the values which bind the core. */
 void davy_agent_subject(struct davy_agent *a, const struct davy_ev_process *p,

@@ -72,19 +72,27 @@ static int put_setting(struct davy_policy_layer *layer, struct davy_rule *rule, 
 	return -EINVAL;
 }
 
+int davy_agent_layer_say(struct davy_policy_layer *layer, struct davy_rule *rule,
+			 const char *reason)
+{
+	const time_t now = time(NULL);
+	char date[16];
+	struct tm day;
+
+	gmtime_r(&now, &day);
+	strftime(date, sizeof(date), "%Y-%m-%d", &day);
+	return davy_rule_say(layer, rule, reason, SOURCE, date);
+}
+
 static int add_rule(struct davy_policy_layer *layer, const char *name,
 		    const struct davy_workload *w, uint8_t backend,
 		    const struct davy_start_settings *is, const char *reason)
 {
 	struct davy_rule *rule = davy_policy_rule_add(layer, name);
-	char model[2 * DAVY_MODEL_LEN], date[16];
-	const time_t now = time(NULL);
-	struct tm day;
+	char model[2 * DAVY_MODEL_LEN];
 	int err = rule ? 0 : -ENOSPC;
 
 	davy_rule_literal(model, sizeof(model), w->model);
-	gmtime_r(&now, &day);
-	strftime(date, sizeof(date), "%Y-%m-%d", &day);
 	if (!err)
 		err = davy_rule_if(layer, rule, DAVY_IF_MODEL, model, 0);
 	if (!err)
@@ -94,11 +102,11 @@ static int add_rule(struct davy_policy_layer *layer, const char *name,
 	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS && !err; i++)
 		if (davy_start_setting_get(is, i))
 			err = put_setting(layer, rule, i, davy_start_setting_get(is, i));
-	return err ? err : davy_rule_say(layer, rule, reason, SOURCE, date);
+	return err ? err : davy_agent_layer_say(layer, rule, reason);
 }
 
-static int write_version(struct davy_agent *a, const struct davy_policy_layer *layer,
-			 const char *reason, const char *evidence)
+int davy_agent_layer_write(struct davy_agent *a, const struct davy_policy_layer *layer,
+			   const char *reason, const char *evidence)
 {
 	char error[DAVY_CONFIG_ERROR_LEN], *text = NULL;
 	struct davy_db *db = NULL;
@@ -116,7 +124,7 @@ static int write_version(struct davy_agent *a, const struct davy_policy_layer *l
 	return err;
 }
 
-static int layer_tuned_read_layer(struct davy_agent *a, struct davy_policy_layer *layer)
+int davy_agent_layer_take(struct davy_agent *a, struct davy_policy_layer *layer)
 {
 	char error[DAVY_CONFIG_ERROR_LEN], path[PATH_MAX];
 	int err;
@@ -204,7 +212,7 @@ static void layer_tuned_put(struct davy_agent *a, struct davy_policy_layer *laye
 	if (!davy_start_settings_none(is))
 		err = add_rule(layer, name, w, plan->backend, is, reason);
 	if (!err)
-		err = write_version(a, layer, reason, meant(a, plan->workload));
+		err = davy_agent_layer_write(a, layer, reason, meant(a, plan->workload));
 	if (err < 0)
 		davy_log("policy '%s/%s': %s; the next start does not use %s", a->options.state_dir,
 			 DAVY_POLICY_NAME, davy_db_why(err), settings);
@@ -220,7 +228,7 @@ static void update(struct davy_agent *a, struct davy_policy_layer *layer,
 	char name[DAVY_RULE_NAME_LEN];
 	struct davy_start_settings was, is;
 
-	if (layer_tuned_read_layer(a, layer))
+	if (davy_agent_layer_take(a, layer))
 		return; /* cannot be read now: the next change contains this one */
 	name_rule(w, plan->backend, name);
 	was = layer_tuned_settings_of(layer, name);

@@ -107,12 +107,16 @@ static void threshold_propose(const struct judged *j, struct davy_threshold_verd
 }
 
 /* The other levels' values limit it, too. */
-static struct judged threshold_begin(const struct davy_tunable *t, const struct davy_config *config,
+static struct judged threshold_begin(const struct davy_config *config,
 				     const struct davy_sample *like)
 {
-	struct judged j = { .base = (uint64_t)config->value[t->key], .bound = t->limit };
-	enum davy_config_key key = (enum davy_config_key)t->key;
+	enum davy_config_key key = (enum davy_config_key)like->key;
+	struct judged j = { .base = davy_config_u64(config, key) };
 	struct davy_config_order order;
+
+	for (const struct davy_tunable *t = davy_tunables; t->key; t++)
+		if (t->key == like->key)
+			j.bound = t->limit;
 
 	j.now = (uint64_t)davy_config_value_for(config, key, like->driver, like->device,
 						like->model);
@@ -126,9 +130,8 @@ static struct judged threshold_begin(const struct davy_tunable *t, const struct 
 	return j;
 }
 
-void davy_threshold_judge(const struct davy_tunable *t, const struct davy_config *config,
-			  const struct davy_sample *samples, size_t count, uint64_t now_s,
-			  struct davy_threshold_verdict *ret_verdict)
+void davy_threshold_judge(const struct davy_config *config, const struct davy_sample *samples,
+			  size_t count, uint64_t now_s, struct davy_threshold_verdict *ret_verdict)
 {
 	struct davy_threshold_verdict v = { 0 };
 	struct judged j;
@@ -136,7 +139,7 @@ void davy_threshold_judge(const struct davy_tunable *t, const struct davy_config
 	memset(ret_verdict, 0, sizeof(*ret_verdict));
 	if (!count)
 		return;
-	j = threshold_begin(t, config, &samples[count - 1]);
+	j = threshold_begin(config, &samples[count - 1]);
 	v.to = j.now;
 	for (size_t i = 0; i < count; i++) {
 		const struct davy_sample *s = &samples[i];
@@ -145,7 +148,7 @@ void davy_threshold_judge(const struct davy_tunable *t, const struct davy_config
 			threshold_add_false(s, &j, &v);
 		else if (s->result == DAVY_SAMPLE_CONFIRMED || s->result == DAVY_SAMPLE_MISSED)
 			threshold_add_failure(s, &j, &v);
-		else if (s->result != DAVY_SAMPLE_PROPOSED)
+		else
 			threshold_changed(&samples[0], s, &j, &v);
 	}
 	if (j.now > j.base)

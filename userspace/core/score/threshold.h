@@ -66,8 +66,7 @@ struct davy_threshold_verdict {
  * the last change are used up: they led to it. After a change was taken back, the next one needs
  * twice as many.
  */
-void davy_threshold_judge(const struct davy_tunable *t, const struct davy_config *config,
-			  const struct davy_sample *samples, size_t count, uint64_t now_s,
-			  struct davy_threshold_verdict *ret_verdict);
+void davy_threshold_judge(const struct davy_config *config, const struct davy_sample *samples,
+			  size_t count, uint64_t now_s, struct davy_threshold_verdict *ret_verdict);
 
 #endif
