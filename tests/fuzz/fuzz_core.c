@@ -313,6 +313,27 @@ static void check_foresight(const struct davy_foresight *f)
 	require(first.config.override_count <= DAVY_OVERRIDES_MAX);
 }
 
+/* A proposal is within its limit, and above the value in force unless it is taken back. */
+static void check_samples(const struct davy_core *core)
+{
+	const struct davy_samples *s = &core->samples;
+	size_t made = s->made_count < DAVY_SAMPLES_MADE ? (size_t)s->made_count : DAVY_SAMPLES_MADE;
+	struct davy_threshold_verdict v;
+	uint32_t used = 0;
+
+	for (size_t i = 0; i < DAVY_SAMPLE_READINGS; i++)
+		used += s->readings[i].of.used;
+	require(used == s->reading_count);
+	for (size_t i = 0; i < made; i++) {
+		require(s->made[i].result >= DAVY_SAMPLE_FALSE &&
+			s->made[i].result <= DAVY_SAMPLE_MISSED);
+		require(!s->made[i].model[DAVY_MODEL_LEN - 1]);
+	}
+	davy_threshold_judge(&core->config, s->made, made, UINT64_MAX, &v);
+	require(v.removed <= v.false_count && v.false_count <= made);
+	require(v.why != DAVY_THRESHOLD_FEWER || (v.to <= 1000 && 2 * v.removed >= v.false_count));
+}
+
 /* Counters equal the entries that are in use. */
 static void check_tables(const struct davy_core *core)
 {
@@ -373,6 +394,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	require(!memcmp(&first, &second, sizeof(first)));
 	check_foresight(&first.foresight);
+	check_samples(&first);
 	check_tables(&first);
 	json_decref(davy_foresight_json(&first.foresight));
 	return 0;

@@ -325,7 +325,7 @@ static void an_alarm_after_the_failure_is_no_sample(void **state)
 	assert_int_equal(core.samples.made_count, 0);
 }
 
-static void full_tables_replace_the_oldest(void **state)
+static void a_full_table_takes_no_more(void **state)
 {
 	(void)state;
 	begin_history();
@@ -334,6 +334,7 @@ static void full_tables_replace_the_oldest(void **state)
 		job_at(800, pid, pid);
 	}
 	assert_int_equal(core.samples.reading_count, DAVY_SAMPLE_READINGS);
+	assert_true(core.dropped_count > 0);
 	pass(400 * S);
 	assert_in_range(core.samples.made_count, 1, DAVY_SAMPLE_READINGS);
 	assert_int_equal(core.samples.reading_count, 0);
@@ -363,7 +364,7 @@ int main(void)
 		cmocka_unit_test(a_failure_that_another_hazard_foresaw_is_not_missed),
 		cmocka_unit_test(an_ordinary_users_process_gives_no_sample),
 		cmocka_unit_test(an_alarm_after_the_failure_is_no_sample),
-		cmocka_unit_test(full_tables_replace_the_oldest),
+		cmocka_unit_test(a_full_table_takes_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,24 +24,12 @@ static void sample_drop(struct davy_samples *all, struct davy_reading *r)
 	all->reading_count--;
 }
 
-/* An empty place, or that of the reading that was not seen for longest. */
-static struct davy_reading *sample_take(struct davy_samples *all)
-{
-	struct davy_reading *oldest = &all->readings[0];
-
-	for (size_t i = 0; i < DAVY_SAMPLE_READINGS && oldest->of.used; i++)
-		if (!all->readings[i].of.used || all->readings[i].of.last_ns < oldest->of.last_ns)
-			oldest = &all->readings[i];
-	if (oldest->of.used)
-		sample_drop(all, oldest);
-	all->reading_count++;
-	return oldest;
-}
-
-/* NULL: not to be followed. */
+/* NULL: not to be followed, or no room. */
 static struct davy_reading *sample_begin(struct davy_step *s, const struct davy_tunable *t,
 					 const struct davy_plan *note)
 {
+	struct davy_samples *all = &s->core->samples;
+	size_t place = 0;
 	struct davy_reading r = { .of = { .used = true,
 					  .hazard = note->hazard,
 					  .pid = note->pid,
@@ -55,7 +43,14 @@ static struct davy_reading *sample_begin(struct davy_step *s, const struct davy_
 	    davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
 		return NULL;
 	r.base = davy_config_u64(&s->core->config, (enum davy_config_key)t->key);
-	return memcpy(sample_take(&s->core->samples), &r, sizeof(r));
+	while (place < DAVY_SAMPLE_READINGS && all->readings[place].of.used)
+		place++;
+	if (place == DAVY_SAMPLE_READINGS) {
+		s->core->dropped_count++;
+		return NULL;
+	}
+	all->reading_count++;
+	return memcpy(&all->readings[place], &r, sizeof(r));
 }
 
 static uint64_t sample_step(const struct davy_reading *r, size_t step)
