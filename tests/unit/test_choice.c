@@ -178,6 +178,22 @@ static void an_unknown_model_gets_the_safe_set_until_it_has_lived(void **state)
 	assert_true(choice.unknown);
 }
 
+static void a_tuned_threshold_makes_no_model_known(void **state)
+{
+	struct davy_choice_question q = asking("nuevo.gguf");
+
+	(void)state;
+	policy_texts(NULL, NULL,
+		     "[rule t]\nif model = nuevo.gguf\nthreshold = job_stall.level2 66 %\n");
+	set = davy_policy_set_of(&layers);
+	davy_choose(&q, &choice);
+	assert_true(choice.unknown);
+	policy_texts(NULL, NULL, "[rule t]\nif model = nuevo.gguf\nubatch = 66\n");
+	davy_choose(&q, &choice);
+	assert_false(choice.unknown);
+	load(NULL);
+}
+
 static void every_step_has_its_evidence(void **state)
 {
 	struct davy_choice_question q = asking("gpt-oss-20b.gguf");
@@ -526,6 +542,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_row_of_the_launchers_table_holds),
 		cmocka_unit_test(an_unknown_model_gets_the_safe_set_until_it_has_lived),
+		cmocka_unit_test(a_tuned_threshold_makes_no_model_known),
 		cmocka_unit_test(every_step_has_its_evidence),
 		cmocka_unit_test(a_breaker_selects_the_next_backend_and_only_warns_if_forced),
 		cmocka_unit_test(an_engine_is_judged_by_the_backends_that_it_has),

@@ -31,7 +31,7 @@ static const char usage[] =
 	"\n"
 	"  --policy FILE      start from these thresholds (default: the built-in ones)\n"
 	"  --grid KEY=V1,V2   try only these values; may be repeated\n"
-	"  --limits           try only the strictest values that an agent may adopt\n"
+	"  --limits           try only the highest values that an agent may adopt\n"
 	"  --score-only       do not search\n"
 	"  --apply            write the result to STATE/hazards.conf\n"
 	"  --state DIR        state directory (/var/lib/davylamp)\n"

@@ -30,6 +30,7 @@ static void find_known(const struct davy_choice_question *q, struct davy_choice 
 			uint32_t text = r->condition[DAVY_IF_MODEL].text;
 
 			if (!text || r->condition[DAVY_IF_KNOWN].text ||
+			    r->value[0].key == DAVY_POLICY_THRESHOLD || /* no start survived it */
 			    !names_models(davy_policy_text(l, text)) ||
 			    !davy_rule_fits(l, r, &q->subject, q->subject.backend))
 				continue;
