@@ -152,6 +152,19 @@ static void as_many_false_alarms_as_before_take_the_value_back(void **state)
 	assert_int_not_equal(judged_at(99).why, DAVY_THRESHOLD_NO_BETTER); /* fewer per hour */
 }
 
+static void a_clock_that_goes_back_and_a_lost_begin_prove_nothing(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++)
+		had(DAVY_SAMPLE_FALSE, 100 - 30 * i, 600);
+	assert_int_equal(judged_at(200).why, DAVY_THRESHOLD_KEEP);
+	sample_count = 0;
+	adopted(610, 0); /* what was before it is no longer stored */
+	for (uint64_t i = 1; i < 6; i++)
+		had(DAVY_SAMPLE_FALSE, 30 * i, 500);
+	assert_int_equal(judged_at(200).why, DAVY_THRESHOLD_KEEP);
+}
+
 static void the_other_levels_limit_the_value(void **state)
 {
 	(void)state;
@@ -355,6 +368,8 @@ int main(void)
 		cmocka_unit_test_setup(as_many_false_alarms_as_before_take_the_value_back,
 				       begin_judging),
 		cmocka_unit_test_setup(the_same_is_proposed_again_only_after_more_of_it,
+				       begin_judging),
+		cmocka_unit_test_setup(a_clock_that_goes_back_and_a_lost_begin_prove_nothing,
 				       begin_judging),
 		cmocka_unit_test_setup(the_other_levels_limit_the_value, begin_judging),
 		cmocka_unit_test(an_alarm_without_a_failure_is_a_false_one),

@@ -143,10 +143,13 @@ void davy_model_list_rules(struct davy_model_list *list, const struct davy_polic
 	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
 		const struct davy_policy_layer *layer = set->layer[i];
 
-		for (uint32_t j = 0; layer && j < layer->rule_count; j++)
-			add_words(list,
-				  davy_policy_text(layer,
-						   layer->rule[j].condition[DAVY_IF_MODEL].text));
+		for (uint32_t j = 0; layer && j < layer->rule_count; j++) {
+			const struct davy_rule *r = &layer->rule[j];
+
+			if (r->value[0].key != DAVY_POLICY_THRESHOLD) /* no setting */
+				add_words(list, davy_policy_text(layer,
+								 r->condition[DAVY_IF_MODEL].text));
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ static void threshold_changed(const struct davy_sample *first, const struct davy
 			      struct judged *j, struct davy_threshold_verdict *v)
 {
 	j->before += v->false_count;
-	j->before_s = s->at_s - first->at_s;
+	j->before_s = s->at_s > first->at_s ? s->at_s - first->at_s : 0; /* a wall clock */
 	j->since_s = s->at_s;
 	j->missed = false;
 	v->false_count = 0;
@@ -83,7 +83,7 @@ static uint32_t threshold_worse(const struct judged *j, uint32_t false_count, ui
 
 	if (j->missed)
 		return DAVY_THRESHOLD_MISSED;
-	if (false_count < DAVY_THRESHOLD_FALSE || after_s < DAVY_THRESHOLD_SPAN_S ||
+	if (!j->before || false_count < DAVY_THRESHOLD_FALSE || after_s < DAVY_THRESHOLD_SPAN_S ||
 	    after_s < j->before_s || false_count * j->before_s < j->before * after_s)
 		return DAVY_THRESHOLD_KEEP;
 	return DAVY_THRESHOLD_NO_BETTER;
@@ -95,7 +95,7 @@ static void threshold_propose(const struct judged *j, struct davy_threshold_verd
 	uint32_t needed = (uint32_t)DAVY_THRESHOLD_FALSE << j->rollbacks;
 	uint64_t to;
 
-	if (v->false_count < needed || j->last_s - j->first_s < DAVY_THRESHOLD_SPAN_S)
+	if (v->false_count < needed || j->last_s < j->first_s + DAVY_THRESHOLD_SPAN_S)
 		return;
 	to = (j->value[(v->false_count - 1) / 2] / 10 + 1) * 10;
 	if (to > j->bound || to <= j->now)
