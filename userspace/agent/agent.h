@@ -192,7 +192,7 @@ struct davy_agent {
 	struct davy_in_force in_force;
 	struct davy_units *units; /* NULL: out of memory */
 	struct davy_kept_counts counts;
-	uint64_t samples_taken; /* of the core's samples of alarms */
+	uint64_t samples_taken;			 /* of the core's samples of alarms */
 	struct davy_meant meant[DAVY_MEANT_MAX]; /* reasons of the latest acts */
 	struct {
 		uint64_t noted_ns;

@@ -34,8 +34,8 @@ static void month_print_side(const char *name, const struct davy_host_side *side
 	printf("  %-12s", name);
 	for (size_t i = 0; i < DAVY_HOST_WEEKS; i++)
 		printf(" %6u", side->false_alarms[i]);
-	printf("   %2u of %u   %.1f s\n", side->missed, side->failures,
-	       (double)(side->lead_time_ns / DAVY_NS_PER_MS) / 1000);
+	printf("   %2u of %u   %" PRIu64 ".%" PRIu64 " s\n", side->missed, side->failures,
+	       side->lead_time_ns / DAVY_NS_PER_S, side->lead_time_ns / (DAVY_NS_PER_S / 10) % 10);
 }
 
 static void month_print(const struct davy_host_case *c, const struct davy_host_month *m)
