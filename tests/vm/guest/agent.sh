@@ -186,6 +186,8 @@ fact hanger $hanger
 wait $hanger
 fact hang "$(grep -o '(E[A-Z]*) ms=[0-9]*' /tmp/hang)"
 check "the agent reports the end of the reset" wait_for 20 '"event":"reset".*"begun":false'
+davylamp status --json --socket $sock >/tmp/status.hang
+fact reliability_text "$(davylamp status --socket $sock | grep -m 1 '^  90 to 100 %' | tr -s ' ')"
 check "the engine starts again" quiet fire engine "$gpu"
 check "the coredump is kept" wait_for 20 '"change":"coredump"'
 fact coredump_says "$(grep -a -m 1 process_name /tmp/state/incidents/*.devcoredump)"
@@ -246,7 +248,7 @@ wait $agent
 check "no BUG and no WARNING is in the log" lab_log_clean
 echo "== agent.out"
 grep -v '"event":"open_refused"' /tmp/agent.out
-for part in memory parameter parameter_seen default default_seen; do
+for part in memory hang parameter parameter_seen default default_seen; do
 	echo "== status.$part"
 	cat /tmp/status.$part
 done
