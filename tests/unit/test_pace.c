@@ -63,9 +63,8 @@ static void an_event_keeps_it_awake_for_seconds(void **state)
 	uint64_t fed_ns, us;
 
 	(void)state;
-	agent.terminal = true; /* what it prints is kept */
+	agent.out.fd = -1; /* prints nothing */
 	davy_agent_feed(&agent, &ev);
-	agent.terminal = false;
 	fed_ns = agent.news_ns;
 	agent.rests = true;
 	assert_true(davy_agent_pace_wakes(&agent, fed_ns, &us));
@@ -81,7 +80,7 @@ static void ticks_and_the_time_of_day_are_no_news(void **state)
 	struct davy_event clock = davy_agent_event(DAVY_EV_CLOCK, 0);
 
 	(void)state;
-	agent.terminal = true;
+	agent.out.fd = -1;
 	davy_agent_feed(&agent, &tick);
 	davy_agent_feed(&agent, &clock);
 	assert_int_equal(agent.news_ns, 0);

@@ -99,7 +99,7 @@ static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	davy_child_reap_left();
 	davy_groups_tick(a, ev.at_ns);
 	davy_units_tick(a, ev.at_ns);
-	davy_output_tick(a, ev.at_ns);
+	davy_output_tick(a);
 	if (a->trace && ev.at_ns - a->flushed_ns >= FLUSH_NS) {
 		a->flushed_ns = ev.at_ns;
 		davy_trace_flush(a->trace); /* the next write returns the error again */

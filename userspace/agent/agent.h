@@ -14,6 +14,7 @@
 
 #include "agent/agent_hooks.h"
 #include "agent/feed/feed.h"
+#include "agent/feed/recent.h"
 #include "agent/policy/agent_counts.h"
 #include "agent/sense/agent_dmem.h"
 #include "agent/sense/agent_gpus.h"
@@ -37,8 +38,6 @@
 #include "store/trace.h"
 
 #define DAVY_TRACKED_MAX 512
-#define DAVY_RECENT_MAX	 16
-#define DAVY_RECENT_LEN	 1024
 #define DAVY_WAITING_MAX 32
 
 struct davy_units;
@@ -173,15 +172,13 @@ struct davy_agent {
 	struct davy_orphan_groups orphans;
 	struct davy_writer out, messages;
 	bool terminal;
-	uint64_t drawn_ns;
 	uint64_t flushed_ns;
 	uint64_t started_ns;
 	uint64_t event_count;
 	uint64_t unprinted_count;
 	char probe_path[PATH_MAX];
-	unsigned int probes_running;		       /* started by davy_agent_probe() */
-	char recent[DAVY_RECENT_MAX][DAVY_RECENT_LEN]; /* the last output lines, for a terminal */
-	size_t recent_count;
+	unsigned int probes_running; /* started by davy_agent_probe() */
+	struct davy_recent recent;
 	struct davy_gpus gpus;
 	struct davy_nvml nvml;
 	struct davy_kernel_log kernel_log;

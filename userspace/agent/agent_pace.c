@@ -73,7 +73,7 @@ static bool pace_asks_gpus(const struct davy_gpus *g)
 
 static bool pace_is_quick(struct davy_agent *a, uint64_t now_ns)
 {
-	return now_ns < a->news_ns + NEWS_NS || a->terminal || pace_works(a) ||
+	return now_ns < a->news_ns + NEWS_NS || pace_works(a) ||
 	       (a->bpf && davy_bpf_stirs(a->bpf, now_ns)) || pace_tracks(a) ||
 	       pace_reads(&a->readers) || pace_is_linked(a) || pace_asks_gpus(&a->gpus) ||
 	       davy_agent_kernel_log_waits(a);

@@ -25,8 +25,8 @@ static const char usage[] =
 	"  --verbose       print the result of loading each BPF program\n"
 	"  -h, --help      print this text\n"
 	"\n"
-	"If stdout is a terminal, shows a view; otherwise prints lines. SIGHUP reloads\n"
-	"the configuration.\n";
+	"Prints one line for each event and decision; 'davylamp top' shows a screen.\n"
+	"SIGHUP reloads the configuration.\n";
 
 /* Exit status; negative after --help. */
 static int run_parse(int argc, char **argv, struct davy_agent_options *o)

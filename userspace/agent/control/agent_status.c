@@ -2,6 +2,8 @@
 /* The current state of the agent, as one message. */
 #include "agent/control/control.h"
 
+#include <time.h>
+
 #include "agent/agent.h"
 
 #include "report/foresight_text.h"
@@ -48,7 +50,7 @@ static json_t *sensors(const struct davy_agent *a)
 /* A message has a maximum size, and any user can start a hundred processes named like an engine. */
 #define PROCESSES_BYTES ((size_t)40 * 1024)
 
-static json_t *process(const struct davy_agent *a, const struct davy_tracked *t)
+static json_t *process(struct davy_agent *a, const struct davy_tracked *t)
 {
 	const struct davy_frozen *frozen = davy_agent_frozen(a, t->reported.workload);
 	json_t *o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
@@ -57,6 +59,7 @@ static json_t *process(const struct davy_agent *a, const struct davy_tracked *t)
 	if (a->bpf && davy_bpf_probe_lost(a->bpf, t->pid))
 		json_object_set_new(o, "probes_lost", json_true());
 	json_object_update_missing_new(o, davy_process_json(&t->reported));
+	davy_view_process(a, t->pid, o);
 	if (frozen)
 		json_object_set_new(o, "runs_permille",
 				    json_integer((json_int_t)frozen->order.on_permille));
@@ -69,7 +72,7 @@ static bool computes(const struct davy_tracked *t)
 }
 
 /* Computing processes come first. Processes without room are counted. */
-static json_t *processes(const struct davy_agent *a, json_int_t *ret_unlisted)
+static json_t *processes(struct davy_agent *a, json_int_t *ret_unlisted)
 {
 	json_t *list = json_array();
 	size_t used = 0;
@@ -120,11 +123,12 @@ static json_t *status_in_force(const struct davy_agent *a)
 
 		if (in->action)
 			json_array_append_new(
-				list,
-				json_pack("{s:I, s:s, s:I, s:i}", "intent", (json_int_t)in->id,
-					  "act", davy_action_name((enum davy_action)in->action),
-					  "workload", (json_int_t)in->workload, "pid",
-					  (int)in->pid));
+				list, json_pack("{s:I, s:s, s:I, s:i, s:I, s:I}", "intent",
+						(json_int_t)in->id, "act",
+						davy_action_name((enum davy_action)in->action),
+						"workload", (json_int_t)in->workload, "pid",
+						(int)in->pid, "begun_s", (json_int_t)in->begun_s,
+						"until_ns", (json_int_t)in->lease_until_ns));
 	}
 	return list;
 }
@@ -216,12 +220,13 @@ json_t *davy_agent_sensors(const struct davy_agent *a)
 
 json_t *davy_agent_status(struct davy_agent *a)
 {
-	json_int_t unlisted = 0;
+	json_int_t unlisted = 0, alarms_unlisted = 0;
 	json_t *list = processes(a, &unlisted);
+	json_t *alarms = davy_view_alarms(a, &alarms_unlisted);
 
 	return json_pack(
 		"{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o}",
+		"s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o}",
 		"op", "status", "mode",
 		davy_mode_name((enum davy_mode)a->core.config.value[DAVY_CFG_MODE]), "policy_error",
 		status_safe(a->policy_error), "events", (json_int_t)a->event_count, "dropped",
@@ -230,5 +235,8 @@ json_t *davy_agent_status(struct davy_agent *a)
 		"processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
 		davy_agent_gpus_status(a), "standing", status_in_force(a), "kfd",
 		davy_agent_kfd_status(a), "foresight", davy_foresight_json(&a->core.foresight),
-		"foresight_all_time", all_time(a), "connections", davy_links_status(a));
+		"foresight_all_time", all_time(a), "connections", davy_links_status(a), "now_ns",
+		(json_int_t)davy_boot_ns(), "wall_s", (json_int_t)time(NULL), "started_ns",
+		(json_int_t)a->started_ns, "decisions", (json_int_t)a->recent.plan_count, "alarms",
+		alarms, "alarms_unlisted", alarms_unlisted, "workloads", davy_view_workloads(a));
 }

@@ -358,6 +358,28 @@ static const struct {
 	{ "policy_forget", true, false, on_layer },
 };
 
+static uint64_t control_number(const json_t *message, const char *key)
+{
+	json_int_t number = davy_message_number(message, key, 0);
+
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+/* Any user may ask: the lines have nothing that the status does not have. */
+static void control_send_recent(struct davy_link *link, const json_t *message)
+{
+	const struct davy_agent *a = link->agent;
+	uint64_t plan = control_number(message, "decision");
+	uint64_t event = control_number(message, "event");
+	json_t *plans = davy_recent_plans(&a->recent, &plan);
+	json_t *events = davy_recent_events(&a->recent, &event);
+
+	davy_message_send(link->fd,
+			  json_pack("{s:s, s:I, s:o, s:o, s:I, s:I}", "op", "recent", "started_ns",
+				    (json_int_t)a->started_ns, "decisions", plans, "events", events,
+				    "decision", (json_int_t)plan, "event", (json_int_t)event));
+}
+
 static void control_dispatch(struct davy_link *link, const json_t *message)
 {
 	const char *op = davy_message_text(message, "op");
@@ -368,6 +390,10 @@ static void control_dispatch(struct davy_link *link, const json_t *message)
 	}
 	if (!strcmp(op, "sensors")) {
 		davy_message_send(link->fd, davy_agent_sensors(link->agent));
+		return;
+	}
+	if (!strcmp(op, "recent")) {
+		control_send_recent(link, message);
 		return;
 	}
 	if (!strcmp(op, "people_rules")) {

@@ -72,7 +72,7 @@ static void nvml_status(json_t *o, const struct davy_nvml_gpu *n)
 		json_object_set_new(o, "throttled_by", throttle_reasons(n->throttle));
 }
 
-static json_t *gpu_status(const struct davy_gpus *g, const struct davy_watched_gpu *w)
+static json_t *gpu_status(const struct davy_agent *a, const struct davy_watched_gpu *w)
 {
 	const struct davy_ev_memory *m = &w->memory;
 	json_t *o =
@@ -99,7 +99,8 @@ static json_t *gpu_status(const struct davy_gpus *g, const struct davy_watched_g
 	json_object_set_new(o, "unreadable", json_string(why_unreadable(w)));
 	nvml_status(o, &w->nvml);
 	json_object_set_new(o, "lockup", lockups_of(&w->lockups));
-	json_object_set_new(o, "clients", clients_of(g, w->gpu.device));
+	json_object_set_new(o, "clients", clients_of(&a->gpus, w->gpu.device));
+	davy_view_gpu(a, w->gpu.device, o);
 	return o;
 }
 
@@ -108,7 +109,7 @@ json_t *davy_agent_gpus_status(const struct davy_agent *a)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < a->gpus.count; i++)
-		json_array_append_new(list, gpu_status(&a->gpus, &a->gpus.gpu[i]));
+		json_array_append_new(list, gpu_status(a, &a->gpus.gpu[i]));
 	return list;
 }
 

@@ -20,6 +20,6 @@ void davy_output_open(struct davy_agent *a);
 void davy_output_close(struct davy_agent *a);
 void davy_output_plan(struct davy_agent *a, const struct davy_plan *plan);
 void davy_output_event(struct davy_agent *a, const struct davy_event *ev);
-void davy_output_tick(struct davy_agent *a, uint64_t now_ns);
+void davy_output_tick(struct davy_agent *a);
 
 #endif

@@ -79,6 +79,7 @@ static uint32_t reset_count(struct davy_step *s, struct davy_device_state *d,
 	if (!d->reset_ns || s->now_ns - d->reset_ns > SOURCES_DELAY_NS) {
 		d->before_reset_ns = d->reset_ns;
 		d->reset_ns = s->now_ns;
+		d->reset_count++;
 	}
 	return d->before_reset_ns && s->now_ns - d->before_reset_ns <= again_ns ? 2 : 1;
 }

@@ -254,6 +254,7 @@ struct davy_device_state {
 	uint64_t reset_ns;     /* the last successful reset; before_reset_ns is the one before it */
 	uint64_t before_reset_ns;
 	uint64_t resetting_ns; /* start of a running reset */
+	uint64_t reset_count;
 	struct davy_report reports[DAVY_REPORT_COUNT][DAVY_REPORTERS];
 };
 
