@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Devices: memory with its forecast, the busiest ring, evictions, resets, the last minutes. */
+#include "top/top.h"
+
+#include <string.h>
+
+#include "lib/message.h"
+
+#define NARROW_COLS   100
+#define RATE_ANSWERS  10
+#define FULL_PERMILLE 900
+
+static enum davy_style gpus_style(int permille, bool forecast)
+{
+	if (permille >= 970)
+		return DAVY_STYLE_BAD;
+	return forecast || permille >= FULL_PERMILLE ? DAVY_STYLE_WARNING : DAVY_STYLE_GOOD;
+}
+
+/* "VRAM [####....] 123/456 MiB 27 % full in 42.0 s" */
+static int gpus_memory(struct davy_canvas *c, int row, int col, int width, const char *name,
+		       const json_t *gpu, const char *full_key, json_int_t used, json_int_t total)
+{
+	json_int_t full_ms = davy_message_number(gpu, full_key, -1);
+	int permille = davy_top_permille(used, total);
+	char full[32];
+
+	if (total <= 0)
+		return col;
+	col = davy_canvas_format(c, row, col, DAVY_STYLE_DIM, "%s ", name);
+	col = davy_canvas_bar(c, row, col, width, gpus_style(permille, full_ms >= 0), permille);
+	col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %lld/%lld MiB %d %%",
+				 (long long)used >> 20, (long long)total >> 20, permille / 10);
+	if (full_ms >= 0) {
+		davy_top_duration(full_ms * 1000000, full, sizeof(full));
+		col = davy_canvas_format(c, row, col, DAVY_STYLE_FORECAST, " full in %s", full);
+	}
+	return col + 2;
+}
+
+/* The ring whose job has used most of its timeout; NULL: no job is old enough to be reported. */
+static const json_t *gpus_busiest(const json_t *gpu)
+{
+	const json_t *ring, *busiest = NULL;
+	int most = -1;
+	size_t i;
+
+	json_array_foreach(json_object_get(gpu, "rings"), i, ring)
+	{
+		int permille = davy_top_permille(davy_message_number(ring, "age_ns", 0),
+						 davy_message_number(ring, "timeout_ns", 0));
+
+		if (davy_message_number(ring, "age_ns", 0) && permille > most) {
+			most = permille;
+			busiest = ring;
+		}
+	}
+	return busiest;
+}
+
+/* Without a running job: the shortest timeout. */
+static void gpus_idle_ring(struct davy_canvas *c, int row, int col, const json_t *gpu)
+{
+	const json_t *l, *shortest = NULL;
+	json_int_t least = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(gpu, "lockup"), i, l)
+	{
+		json_int_t ms = davy_message_number(l, "timeout_ms", 0);
+
+		if (ms && (!least || ms < least)) {
+			least = ms;
+			shortest = l;
+		}
+	}
+	if (shortest)
+		davy_canvas_format(c, row, col, DAVY_STYLE_DIM,
+				   "no long job; shortest timeout %lld ms (%s)", (long long)least,
+				   davy_message_text(shortest, "queue"));
+}
+
+static void gpus_ring(struct davy_canvas *c, int row, int col, int width, const json_t *gpu)
+{
+	const json_t *ring = gpus_busiest(gpu);
+	json_int_t age_ns, timeout_ns;
+	int permille;
+
+	if (!ring) {
+		gpus_idle_ring(c, row, col, gpu);
+		return;
+	}
+	age_ns = davy_message_number(ring, "age_ns", 0);
+	timeout_ns = davy_message_number(ring, "timeout_ns", 0);
+	permille = davy_top_permille(age_ns, timeout_ns);
+	col = davy_canvas_format(c, row, col, DAVY_STYLE_DIM, "job ");
+	col = davy_canvas_bar(c, row, col, width,
+			      permille >= 750	? DAVY_STYLE_BAD
+			      : permille >= 250 ? DAVY_STYLE_WARNING
+						: DAVY_STYLE_GOOD,
+			      permille);
+	if (timeout_ns)
+		col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %lld/%lld ms",
+					 (long long)age_ns / 1000000,
+					 (long long)timeout_ns / 1000000);
+	else
+		col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %lld ms, no timeout",
+					 (long long)age_ns / 1000000);
+	davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %s pid %lld",
+			   davy_message_text(ring, "ring"),
+			   (long long)davy_message_number(ring, "pid", 0));
+}
+
+static int gpus_first_row(const struct davy_top *top, struct davy_canvas *c, int row,
+			  const json_t *gpu)
+{
+	double rate = davy_top_rate(top, "gpus", "device", gpu, "evictions", RATE_ANSWERS);
+	json_int_t resets = davy_message_number(gpu, "resets", 0);
+	const char *device = davy_message_text(gpu, "device");
+	char clock[16];
+	int col = davy_canvas_format(c, row, 0, DAVY_STYLE_TITLE, "%s ", device);
+
+	col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, "%s  evictions %lld",
+				 davy_message_text(gpu, "driver"),
+				 (long long)davy_message_number(gpu, "evictions", 0));
+	if (rate >= 0)
+		col = davy_canvas_format(c, row, col,
+					 rate > 0 ? DAVY_STYLE_WARNING : DAVY_STYLE_PLAIN,
+					 " (%.1f/s)", rate);
+	col = davy_canvas_format(c, row, col, resets ? DAVY_STYLE_BAD : DAVY_STYLE_PLAIN,
+				 "  resets %lld", (long long)resets);
+	if (resets) {
+		davy_top_clock(top, davy_message_number(gpu, "reset_ns", 0), clock, sizeof(clock));
+		col = davy_canvas_format(c, row, col, DAVY_STYLE_BAD, " (%s)", clock);
+	}
+	if (json_object_get(gpu, "temperature_c"))
+		col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, "  %lld C",
+					 (long long)davy_message_number(gpu, "temperature_c", 0));
+	return col + 2;
+}
+
+static void gpus_spark(const struct davy_top *top, struct davy_canvas *c, int row, int col,
+		       const char *device)
+{
+	int room = c->cols - col;
+
+	if (room < 8)
+		return;
+	if (room > DAVY_TOP_SPARK)
+		room = DAVY_TOP_SPARK;
+	for (size_t i = 0; i < top->spark_count; i++)
+		if (!strcmp(top->spark[i].device, device))
+			davy_canvas_spark(c, row, c->cols - room, DAVY_STYLE_GOOD,
+					  top->spark[i].vram + DAVY_TOP_SPARK - room, room);
+}
+
+static bool gpus_narrow(const struct davy_canvas *c)
+{
+	return c->cols < NARROW_COLS;
+}
+
+static int gpus_vram(struct davy_canvas *c, int row, int col, int width, const json_t *gpu)
+{
+	if (*davy_message_text(gpu, "unreadable"))
+		return davy_canvas_format(c, row, col, DAVY_STYLE_WARNING, "memory unknown: %s",
+					  davy_message_text(gpu, "unreadable"));
+	return gpus_memory(c, row, col, width, "VRAM", gpu, "vram_full_in_ms",
+			   davy_message_number(gpu, "vram_used", 0),
+			   davy_message_number(gpu, "vram_total", 0));
+}
+
+/* VRAM, GTT, host and job on two rows, on a narrow screen on three. */
+static int gpus_one(const struct davy_top *top, struct davy_canvas *c, int row, const json_t *gpu)
+{
+	int width = gpus_narrow(c) ? 10 : c->cols < 160 ? 16 : 30;
+	json_int_t host = davy_message_number(gpu, "host_total", 0);
+	bool shared = json_is_true(json_object_get(gpu, "shared_memory"));
+	int col = gpus_first_row(top, c, row, gpu);
+
+	if (!gpus_narrow(c))
+		gpus_spark(top, c, row, col, davy_message_text(gpu, "device"));
+	col = gpus_vram(c, ++row, 2, width, gpu);
+	if (gpus_narrow(c)) {
+		gpus_spark(top, c, row++, col, davy_message_text(gpu, "device"));
+		col = 2;
+	}
+	if (!*davy_message_text(gpu, "unreadable"))
+		col = gpus_memory(c, row, col, width, "GTT", gpu, "gtt_full_in_ms",
+				  davy_message_number(gpu, "gtt_used", 0),
+				  davy_message_number(gpu, "gtt_total", 0));
+	if (!gpus_narrow(c)) {
+		row++;
+		col = 2;
+	}
+	col = gpus_memory(c, row, col, width, "host", gpu, shared ? "host_full_in_ms" : "",
+			  host - davy_message_number(gpu, "host_available", 0), host);
+	if (gpus_narrow(c)) {
+		row++;
+		col = 2;
+	}
+	gpus_ring(c, row, col, width, gpu);
+	return row + 1;
+}
+
+int davy_draw_gpus_rows(const struct davy_canvas *c)
+{
+	return gpus_narrow(c) ? 4 : 3;
+}
+
+int davy_draw_gpus(const struct davy_top *top, struct davy_canvas *c, int row, int rows)
+{
+	const json_t *list = json_object_get(top->answer[0], "gpus");
+	size_t count = json_array_size(list), first = 0, i;
+	int end = row + rows;
+
+	if (top->panel == DAVY_TOP_GPUS && top->chosen[DAVY_TOP_GPUS] < count)
+		first = top->chosen[DAVY_TOP_GPUS];
+	for (i = first; i < count && row + davy_draw_gpus_rows(c) <= end; i++) {
+		int start = row;
+
+		row = gpus_one(top, c, row, json_array_get(list, i));
+		if (top->panel == DAVY_TOP_GPUS && i == first)
+			davy_canvas_mark(c, start, DAVY_STYLE_CHOSEN);
+	}
+	if (i - first < count && row < end)
+		davy_canvas_format(c, row++, 2, DAVY_STYLE_DIM, "%zu more GPUs (Tab, then arrows)",
+				   count - (i - first));
+	return row;
+}
