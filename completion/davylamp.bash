@@ -10,7 +10,7 @@ _davylamp_engines() {
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status probe doctor act policy replay trace tune log release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status top probe doctor act policy replay trace tune log release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -28,7 +28,7 @@ _davylamp() {
 	--generation) words="gen7 gen8 gen9 gen11 gen12 xe-hpg xe-lpg xe2 xe3" ;;
 	--of) words="pause throttle" ;;
 	--module) words="amdgpu gpu_sched ttm drm" ;;
-	--record | --socket | --policy | --out) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	--record | --replay | --socket | --policy | --out) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	--engine | --model | --pid)
 		if [[ $verb == doctor ]]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -42,6 +42,7 @@ _davylamp() {
 			words="--model --backend --force-cpu --force-gpu --prefer-gpu --gpu-only --device --memory-max"
 			words+=" --explain --dry-run --json --slots --reserve --socket --state --config --policies --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
+		top) words="--json --once --interval --record --replay --socket --help" ;;
 		probe)
 			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
 			words+=" --socket --json --help" ;;

@@ -5,7 +5,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
 # What unit tests link: all but the programs' main() and the command line.
 SAN_LIB := $(O)/san/libdavylamp.a
-SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec policy_cli trace lab))
+SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec policy_cli top trace lab))
 SAN_LIB_OBJ := $(call objects,san,$(SAN_LIB_SRC))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -42,11 +42,11 @@ $(SAN_LIB): $(SAN_LIB_OBJ)
 $(O)/san/davylamp: $(call objects,san,$(CLI_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-SAN_EXTRA := doctor exec policy trace lab
+SAN_EXTRA := doctor exec policy top trace lab
 SAN_EXTRA_DIRS := $(SAN_EXTRA:policy=policy_cli)
 $(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(name:policy=policy_cli)/$(name)_main.o))
 $(SAN_EXTRA:%=$(O)/san/davylamp-%): $(SAN_LIB)
-	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS)
+	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS) $(if $(filter %-top,$@),$(TOP_LDLIBS))
 
 $(O)/san/davylamp-reader: $(call objects,san,$(READER_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(READER_LDLIBS)

@@ -19,6 +19,7 @@ static const struct {
 	{ "run", davy_verb_run, "run the agent: watch GPU drivers and engines, and act" },
 	{ "exec", NULL, "start an engine on a safe backend" },
 	{ "status", davy_verb_status, "show the state of the running agent" },
+	{ "top", NULL, "watch devices, engines and incidents on one screen" },
 	{ "probe", davy_verb_probe, "test whether a GPU or an engine works" },
 	{ "doctor", NULL, "find out why an engine does not use its GPU" },
 	{ "act", davy_verb_act, "execute an action on a workload" },
@@ -39,6 +40,7 @@ static const struct program {
 	{ "exec", NULL, 2, "davylamp-exec" },
 	{ "policy", NULL, 2, "davylamp-policy" },
 	{ "doctor", NULL, 2, "davylamp-doctor" },
+	{ "top", NULL, 2, "davylamp-top" },
 	{ "trace", "discovery", 3, "davylamp-trace" },
 	{ "trace", "scenarios", 2, LAB },
 	{ "trace", "synth", 2, LAB },
@@ -95,8 +97,8 @@ int main(int argc, char **argv)
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (argc < 2) {
-		davy_log("expected a verb: run, exec, status, probe, doctor, act, policy, replay, "
-			 "trace, tune, log or release; see 'davylamp --help'");
+		davy_log("expected a verb: run, exec, status, top, probe, doctor, act, policy, "
+			 "replay, trace, tune, log or release; see 'davylamp --help'");
 		return DAVY_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
