@@ -32,6 +32,7 @@ POLICY_LDLIBS := -ldrm -lsystemd -ljansson -linih -lsqlite3
 EXEC_LDLIBS := -ldrm -lsystemd -ljansson -linih -lsqlite3
 TRACE_LDLIBS := -lbpf -ljansson
 TOP_LDLIBS := -lncursesw -ltinfo -ljansson
+REPORT_LDLIBS := -ljansson -lzstd
 LAB_LDLIBS := -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
 READER_LDLIBS := -ljansson
@@ -49,6 +50,7 @@ EXEC_SRC := $(call sources,exec)
 POLICY_SRC := $(call sources,policy_cli)
 TRACE_SRC := $(call sources,trace)
 TOP_SRC := $(call sources,top)
+REPORT_SRC := $(call sources,reporter)
 LAB_SRC := $(call sources,lab)
 PROBE_SRC := $(call sources,probe)
 READER_SRC := $(call sources,reader)
@@ -61,7 +63,7 @@ GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -iquote userspace $(WARN) -fstack-protec
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
 GUARD_OBJ := $(call objects,guard,$(GUARD_SRC))
-PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec guard policy probe reader top trace)
+PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec guard policy probe reader report top trace)
 # The laboratory: built for tests and 'make tune', and not installed.
 LAB_PROGRAM := $(O)/davylamp-lab
 
@@ -124,6 +126,9 @@ $(O)/davylamp-trace: $(call objects,obj,$(TRACE_SRC)) $(SHARED)
 $(O)/davylamp-top: $(call objects,obj,$(TOP_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOP_LDLIBS)
 
+$(O)/davylamp-report: $(call objects,obj,$(REPORT_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LDLIBS)
+
 $(LAB_PROGRAM): $(call objects,obj,$(LAB_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LAB_LDLIBS)
 
@@ -140,7 +145,7 @@ $(O)/davylamp-guard: $(GUARD_OBJ)
 $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
 
--include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(POLICY_SRC) $(TRACE_SRC) $(TOP_SRC) $(LAB_SRC) \
+-include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(POLICY_SRC) $(TRACE_SRC) $(TOP_SRC) $(REPORT_SRC) $(LAB_SRC) \
 	$(PROBE_SRC) $(READER_SRC)) $(GUARD_OBJ))
 
 include tests/tests.mk
@@ -175,7 +180,8 @@ help:
 	@echo "  make test         every test that can run here; ends with the number of passed,"
 	@echo "                    failed and skipped tests. One suite:"
 	@echo "    test-unit test-replay test-foresight test-bpf test-vm test-engine test-walk"
-	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top test-chaos"
+	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top"
+	@echo "    test-report test-chaos"
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
 	@echo "  make bench        cost compared with alternative tools; the tuner with a binary search"

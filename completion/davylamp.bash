@@ -10,7 +10,7 @@ _davylamp_engines() {
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status top probe doctor act policy replay trace tune log release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status top probe doctor act report policy replay trace tune log release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -20,6 +20,7 @@ _davylamp() {
 		[[ $verb != policy ]] || words="vulkan rocm cuda sycl cpu" ;;
 	--force-gpu) words="vulkan rocm cuda sycl" ;;
 	--known) words="yes no" ;;
+	--upstream) words="drm-amd llama.cpp ollama" ;;
 	--unit) mapfile -t COMPREPLY < <(compgen -W "$(systemctl list-units --type=service --plain \
 			--no-legend 2>/dev/null | cut -d' ' -f1)" -- "$cur"); return ;;
 	--user) mapfile -t COMPREPLY < <(compgen -u -- "$cur"); return ;;
@@ -43,6 +44,9 @@ _davylamp() {
 			words+=" --explain --dry-run --json --slots --reserve --socket --state --config --policies --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
 		top) words="--json --once --interval --record --replay --socket --help" ;;
+		report)
+			mapfile -t COMPREPLY < <(compgen -f -W "--list --html --json --upstream --redact --socket --help" -- "$cur")
+			return ;;
 		probe)
 			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
 			words+=" --socket --json --help" ;;

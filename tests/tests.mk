@@ -5,7 +5,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
 # What unit tests link: all but the programs' main() and the command line.
 SAN_LIB := $(O)/san/libdavylamp.a
-SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec policy_cli top trace lab))
+SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec policy_cli reporter top trace lab))
 SAN_LIB_OBJ := $(call objects,san,$(SAN_LIB_SRC))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -42,9 +42,10 @@ $(SAN_LIB): $(SAN_LIB_OBJ)
 $(O)/san/davylamp: $(call objects,san,$(CLI_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-SAN_EXTRA := doctor exec policy top trace lab
-SAN_EXTRA_DIRS := $(SAN_EXTRA:policy=policy_cli)
-$(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(name:policy=policy_cli)/$(name)_main.o))
+SAN_EXTRA := doctor exec policy report top trace lab
+# The folder of a program's source is its name, but for these two: the libraries have the names.
+san_folder = $(patsubst report,reporter,$(patsubst policy,policy_cli,$(1)))
+$(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(call san_folder,$(name))/$(name)_main.o))
 $(SAN_EXTRA:%=$(O)/san/davylamp-%): $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS) $(if $(filter %-top,$@),$(TOP_LDLIBS))
 
@@ -74,7 +75,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB) \
 		-ljansson -lzstd -linih -lsystemd -lsqlite3
 
--include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(SAN_EXTRA_DIRS))))
+-include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(call san_folder,$(SAN_EXTRA)))))
 
 # The programs as installed on a host: what the tests run. Without DATA_DIR they would be compiled again for /usr.
 stage: programs

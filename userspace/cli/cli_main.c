@@ -23,6 +23,7 @@ static const struct {
 	{ "probe", davy_verb_probe, "test whether a GPU or an engine works" },
 	{ "doctor", NULL, "find out why an engine does not use its GPU" },
 	{ "act", davy_verb_act, "execute an action on a workload" },
+	{ "report", NULL, "one incident as text, HTML or for a bug tracker" },
 	{ "policy", NULL, "show and change rules; adopt services" },
 	{ "replay", davy_verb_replay, "print the decisions for a recorded trace" },
 	{ "trace", davy_verb_trace, "trace an engine's start; make synthetic traces" },
@@ -41,6 +42,7 @@ static const struct program {
 	{ "policy", NULL, 2, "davylamp-policy" },
 	{ "doctor", NULL, 2, "davylamp-doctor" },
 	{ "top", NULL, 2, "davylamp-top" },
+	{ "report", NULL, 2, "davylamp-report" },
 	{ "trace", "discovery", 3, "davylamp-trace" },
 	{ "trace", "scenarios", 2, LAB },
 	{ "trace", "synth", 2, LAB },
@@ -97,8 +99,8 @@ int main(int argc, char **argv)
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (argc < 2) {
-		davy_log("expected a verb: run, exec, status, top, probe, doctor, act, policy, "
-			 "replay, trace, tune, log or release; see 'davylamp --help'");
+		davy_log("expected a verb: run, exec, status, top, probe, doctor, act, report, "
+			 "policy, replay, trace, tune, log or release; see 'davylamp --help'");
 		return DAVY_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
