@@ -17,7 +17,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top chaos
+SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report chaos
 
 export O CACHE STAGE KERNEL
 
@@ -186,6 +186,11 @@ test-cli: setup-test
 test-top: setup-test
 	@$(MAKE) --no-print-directory -s stage lab san-programs
 	@tests/run top
+
+.PHONY: test-report
+test-report: setup-test
+	@$(MAKE) --no-print-directory -s stage san-programs
+	@tests/run report
 
 # Tools of the fault campaign; thrower.cc has an engine's name.
 .PHONY: lab-chaos chaos test-chaos

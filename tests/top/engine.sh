@@ -53,6 +53,9 @@ engine_checks() {
 	resize_top 120x40
 	until_true 5 fits 120x40
 	save_screen migrated-120x40
+	check "report of the running agent has the action and its success" bash -c "'$davylamp' report --json --socket '$work/sock' |
+		jq -e '.hazard == \"engine_exception\" and .action == \"migrate_cpu\" and .succeeded and .model == \"tiny.gguf\"' >/dev/null"
+	check "the redacted report has no name of the model" not bash -c "'$davylamp' report --redact --html --socket '$work/sock' | grep -q tiny"
 	stop_agent
 	check "top says that the agent has ended" until_true 10 shows 'no agent answers since'
 	check "top keeps the last answer" shows 'below is its last answer'
