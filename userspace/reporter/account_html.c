@@ -251,7 +251,8 @@ void davy_account_html(const json_t *account, const struct davy_dossier *d,
 {
 	fprintf(out,
 		"<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
-		"<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; img-src data:; "
+		"<meta http-equiv='Content-Security-Policy' "
+		"content=\"default-src 'none'; img-src data:; "
 		"style-src 'unsafe-inline'\">"
 		"<meta name='viewport' content='width=device-width'><link rel='icon' href='data:,'>"
 		"<title>davylamp incident %lld</title><style>%s</style></head><body>\n<h1>",

@@ -94,13 +94,15 @@ static const struct upstream {
 } upstreams[] = {
 	{ "drm-amd", "## Brief summary of the problem\n",
 	  "## Hardware and system\n\n- GPU: (lspci -nn, memory size)\n"
-	  "- Mesa and firmware: (vulkaninfo --summary; /sys/kernel/debug/dri/*/amdgpu_firmware_info)\n",
+	  "- Mesa and firmware: (vulkaninfo --summary; "
+	  "/sys/kernel/debug/dri/*/amdgpu_firmware_info)\n",
 	  "## How to reproduce\n\n(steps; which model, context and load)\n\n"
 	  "## Log files\n\nAttach the full dmesg, and devcoredump's data if there is one.\n" },
 	{ "llama.cpp",
 	  "### Name and Version\n\n(llama-server --version)\n\n### Problem description\n",
 	  "### Operating systems\n\nLinux\n\n### GGML backends, hardware and models\n",
-	  "### First Bad Commit\n\n(if known)\n\n### Relevant log output\n\n(the server's output)\n" },
+	  "### First Bad Commit\n\n(if known)\n\n"
+	  "### Relevant log output\n\n(the server's output)\n" },
 	{ "ollama", "### What is the issue?\n",
 	  "### OS\n\nLinux\n\n### GPU, CPU and Ollama version\n\n(ollama --version)\n",
 	  "### Relevant log output\n\n(journalctl -u ollama, with OLLAMA_DEBUG=1)\n" },
