@@ -82,6 +82,9 @@ lab-program: $(LAB_PROGRAM)
 setup:
 	@tests/setup build
 
+# Atomic operations that return a value; all kernels of a supported Debian have them.
+$(O)/gen/admit.bpf.o: BPF_CFLAGS += -mcpu=v3
+
 $(O)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@

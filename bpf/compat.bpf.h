@@ -91,16 +91,20 @@ struct kfd_dev___until_6_4 {
 	struct amdgpu_device *adev;
 } __attribute__((preserve_access_index));
 
-static __always_inline struct device *davy_kfd_device(void *kfd)
+static __always_inline struct amdgpu_device *davy_kfd_adev(void *kfd)
 {
 	struct kfd_dev___until_6_4 *old = kfd;
 	struct kfd_node *node = kfd;
-	struct amdgpu_device *adev;
 
 	if (bpf_core_type_exists(struct kfd_node))
-		adev = BPF_CORE_READ(node, adev);
-	else
-		adev = BPF_CORE_READ(old, adev);
+		return BPF_CORE_READ(node, adev);
+	return BPF_CORE_READ(old, adev);
+}
+
+static __always_inline struct device *davy_kfd_device(void *kfd)
+{
+	struct amdgpu_device *adev = davy_kfd_adev(kfd);
+
 	return BPF_CORE_READ(adev, dev);
 }
 

@@ -75,10 +75,13 @@ struct pid {
 
 struct kernfs_node {
 	const char *name;
+	u64 id;
 };
 
 struct cgroup {
 	struct kernfs_node *kn;
+	int level;
+	struct cgroup *ancestors[1];
 };
 
 struct css_set {
@@ -98,6 +101,8 @@ struct super_block {
 };
 
 struct inode {
+	unsigned short i_mode;
+	u32 i_rdev;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 };
@@ -238,6 +243,11 @@ struct ttm_resource {
 	u32 mem_type;
 };
 
+struct ttm_resource_manager {
+	u64 size;
+	u64 usage;
+};
+
 struct ttm_buffer_object {
 	struct drm_gem_object base;
 	struct ttm_device *bdev;
@@ -256,12 +266,37 @@ struct drm_minor {
 	struct drm_device *dev;
 };
 
+struct xarray {
+	void *xa_head;
+};
+
+struct xa_node {
+	u8 shift;
+	void *slots[1];
+};
+
+struct idr {
+	struct xarray idr_rt;
+};
+
 struct drm_file {
 	struct drm_minor *minor;
+	struct idr object_idr;
+	void *driver_priv;
+};
+
+struct bpf_iter__task_file {
+	struct task_struct *task;
+	struct file *file;
+};
+
+struct file_operations {
+	struct module *owner;
 };
 
 struct file {
 	void *private_data;
+	const struct file_operations *f_op;
 	struct inode *f_inode;
 	struct path f_path;
 };
@@ -271,13 +306,28 @@ struct amdgpu_task_info {
 	int tgid;
 };
 
+/* Since 7.2 or before, three of them are in place of the lists in amdgpu_vm. */
+struct amdgpu_vm_bo_status {
+	struct list_head evicted, needs_update, idle;
+};
+
 struct amdgpu_vm {
+	struct list_head evicted, relocated, moved, idle, invalidated, done, evicted_user;
+	struct amdgpu_vm_bo_status kernel, always_valid, individual;
 	unsigned int pasid;
 	struct amdgpu_task_info *task_info;
 };
 
+struct amdgpu_bo;
+
 struct amdgpu_vm_bo_base {
 	struct amdgpu_vm *vm;
+	struct amdgpu_bo *bo;
+	struct list_head vm_status;
+};
+
+struct amdgpu_fpriv {
+	struct amdgpu_vm vm;
 };
 
 struct amdgpu_bo {
@@ -294,7 +344,16 @@ struct amdgpu_irq {
 	struct amdgpu_ih_ring ih, ih1, ih2, ih_soft;
 };
 
+struct amdgpu_vram_mgr {
+	struct ttm_resource_manager manager;
+};
+
+struct amdgpu_mman {
+	struct amdgpu_vram_mgr vram_mgr;
+};
+
 struct amdgpu_device {
+	struct amdgpu_mman mman;
 	struct device *dev;
 	struct drm_device ddev;
 	unsigned long flags;
@@ -327,14 +386,19 @@ struct kfd_node {
 	struct amdgpu_device *adev;
 };
 
+struct kfd_process_device;
+
 struct kfd_process {
 	struct task_struct *lead_thread;
+	struct kfd_process_device *pdds[1];
+	u32 n_pdds;
 };
 
 struct kfd_process_device {
 	struct kfd_node *dev;
 	struct kfd_process *process;
 	u32 pasid;
+	u32 user_gpu_id;
 };
 
 struct kfd_vm_fault_info {

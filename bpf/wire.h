@@ -51,6 +51,7 @@ enum davy_wire_kind {
 	/* 11 was a failed allocation: DAVY_FACT_ALLOC_FAILED */
 	DAVY_WIRE_FACT = 12,
 	DAVY_WIRE_JOB = 13, /* the first job after davy_settings.tell_job; a head alone */
+	DAVY_WIRE_VRAM = 14,
 };
 
 /*
@@ -408,6 +409,76 @@ struct davy_clock {
 	__u64 jiffies;
 };
 
+/*
+ * Account of VRAM (admit.bpf.c): what the driver made and has not freed, for each cgroup below the
+ * root and each device. A cgroup's bytes contain those of the cgroups below it.
+ */
+#define DAVY_VRAM_LEVELS     10 /* of cgroups below the root; deeper ones are not counted alone */
+#define DAVY_VRAM_NAME_LEN   48 /* last component of the cgroup's path */
+#define DAVY_MAX_VRAM	     4096   /* (cgroup, device) pairs */
+#define DAVY_MAX_VRAM_LIMITS 256    /* cgroups with a quota, or that leave the reserve alone */
+#define DAVY_MAX_VRAM_BOS    262144 /* objects that exist at the same time */
+#define DAVY_VRAM_EDGE_NS    20000000ULL /* minimum interval between two reports of a pair */
+#define DAVY_VRAM_NO_MAX     (~0ULL)
+
+struct davy_vram_key {
+	__u64 cgroup; /* its id: the inode number of its directory */
+	__u64 device; /* address of its struct device */
+};
+
+struct davy_vram {
+	__u64 bytes; /* the allocation that is being decided included */
+	__u64 peak;
+	__u64 refused; /* allocations over the quota or into the reserve */
+	__u64 raced;   /* made larger than what was looked at: the argument was changed */
+	__u64 told_ns;
+	char name[DAVY_VRAM_NAME_LEN];
+};
+
+struct davy_vram_limit {
+	__u64 max; /* DAVY_VRAM_NO_MAX: only the reserve counts */
+};
+
+struct davy_vram_device {
+	char dev[DAVY_DEV_LEN];
+	__u64 bytes;   /* of all cgroups, the root too */
+	__u64 managed; /* of cgroups with a struct davy_vram_limit */
+	__u64 pending; /* looked at and allowed, not made yet */
+	__u64 wiping;  /* freed, not returned to the heap yet */
+	__u64 size;    /* of the heap */
+	__u64 foreign; /* frees of objects that are not in the account: made before it began */
+};
+
+enum davy_vram_why {
+	DAVY_VRAM_NONE = 0,
+	DAVY_VRAM_QUOTA = 1,	 /* refused: over the quota */
+	DAVY_VRAM_RESERVE = 2,	 /* refused: into the reserve of the device */
+	DAVY_VRAM_PLACEMENT = 3, /* refused: an object of system memory is moved into VRAM */
+	DAVY_VRAM_RACED = 4,	 /* made larger than allowed */
+	DAVY_VRAM_WHY_COUNT = 5,
+};
+
+/* head.tgid is the process that asked. */
+struct davy_wire_vram {
+	struct davy_wire_head head;
+	__u64 device;
+	char dev[DAVY_DEV_LEN];
+	char name[DAVY_VRAM_NAME_LEN];
+	__u64 cgroup;
+	__u64 bytes; /* asked for */
+	__u64 used;  /* by the cgroup before that; of a reserve, by the device */
+	__u64 limit; /* the quota, or what the reserve leaves */
+	__u64 count; /* of this kind and cgroup, cumulative */
+	__u32 why;   /* enum davy_vram_why */
+	__u32 pad;
+};
+
+/* Set by userspace: a new generation makes the programs read the limits again. */
+struct davy_vram_state {
+	__u32 generation;
+	__u32 pad;
+};
+
 _Static_assert(sizeof(struct davy_wire_head) == 16, "wire head");
 _Static_assert(sizeof(struct davy_wire_exec) == 48, "wire exec");
 _Static_assert(sizeof(struct davy_wire_exit) == 48, "wire exit");
@@ -419,6 +490,8 @@ _Static_assert(sizeof(struct davy_wire_gpu_reset) == 40, "wire gpu_reset");
 _Static_assert(sizeof(struct davy_wire_pasid) == 24, "wire pasid");
 _Static_assert(sizeof(struct davy_wire_module) == 80, "wire module");
 _Static_assert(sizeof(struct davy_wire_fact) == 136, "wire fact");
+_Static_assert(sizeof(struct davy_wire_vram) == 136, "wire vram");
+_Static_assert(sizeof(struct davy_vram) == 88, "vram");
 _Static_assert(sizeof(struct davy_sum_key) == 32, "sum key");
 _Static_assert(sizeof(struct davy_sum) == 96, "sum");
 

@@ -40,7 +40,7 @@ _davylamp() {
 		case $verb in
 		run) words="--mode --json --record --socket --state --config --verbose --help" ;;
 		exec)
-			words="--model --backend --force-cpu --force-gpu --prefer-gpu --gpu-only --device --memory-max"
+			words="--model --backend --force-cpu --force-gpu --prefer-gpu --gpu-only --device --memory-max --vram-max"
 			words+=" --explain --dry-run --json --slots --reserve --socket --state --config --policies --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
 		top) words="--json --once --interval --record --replay --socket --help" ;;

@@ -29,6 +29,8 @@ exec_option_checks() {
 	check "exec --memory-max 0 exits with 2" exits 2 "$p" exec --memory-max 0 -- true
 	check "exec --memory-max with an unknown unit exits with 2" exits 2 "$p" exec --memory-max 16Q -- true
 	check "the error of exec --memory-max shows a size" says "--memory-max '16Q': expected a size such as '16G'"
+	check "exec --vram-max 0 exits with 2" exits 2 "$p" exec --vram-max 0 -- true
+	check "the error of exec --vram-max shows a size" says "--vram-max '0': expected a size such as '12G'"
 	check "exec --memory-max beyond 64 bits exits with 2" exits 2 "$p" exec --memory-max 99999999999T -- true
 	check "exec --json without --explain or --dry-run exits with 2" exits 2 "$p" exec --json -- true
 	check "exec --json reports that it needs --explain or --dry-run" says "--json needs --explain or --dry-run"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel facts as events: the catalogue, counts reported once, hostile records. */
 #include "history.h"
+#include "root.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -243,6 +244,48 @@ static void a_missing_right_is_no_reason_to_try_again(void **state)
 	assert_int_equal(davy_module_state("no_such_module"), DAVY_MODULE_NONE);
 }
 
+static void a_refused_allocation_of_vram_is_an_event(void **state)
+{
+	struct davy_wire_vram w = {
+		.head = { .kind = DAVY_WIRE_VRAM, .size = sizeof(w), .tgid = 7, .boot_ns = 99 },
+		.dev = "0000:03:00.0",
+		.bytes = 16 << 20,
+		.used = 60 << 20,
+		.limit = 64 << 20,
+		.count = 3,
+		.why = DAVY_VRAM_QUOTA,
+	};
+	char text[DAVY_EVENT_TEXT_SIZE];
+
+	memset(w.name, '\n', sizeof(w.name)); /* not terminated */
+	assert_int_equal(davy_bpf_record(*state, &w, sizeof(w)), 0);
+	assert_int_equal(said_count, 1);
+	assert_int_equal(said[0].pid, 7);
+	assert_int_equal(said[0].vram.count, 3);
+	assert_true(davy_event_text(&said[0], text, sizeof(text)));
+	assert_null(strchr(text, '\n'));
+	assert_non_null(strstr(text, "16384 KiB for pid 7 refused over its quota"));
+	assert_non_null(strstr(text, "has 61440 of 65536 KiB (3 times)"));
+	w.why = DAVY_VRAM_WHY_COUNT;
+	assert_int_equal(davy_bpf_record(*state, &w, sizeof(w)), 0);
+	w.why = DAVY_VRAM_NONE;
+	assert_int_equal(davy_bpf_record(*state, &w, sizeof(w)), 0);
+	assert_int_equal(said_count, 1);
+}
+
+static void without_bpf_among_the_security_modules_the_parameter_is_named(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(davy_lsm_refusal(), "mount securityfs"));
+	PUT("/sys/kernel/security/lsm", "lockdown,yama,notbpf,bpfx\n");
+	assert_string_equal(davy_lsm_refusal(),
+			    "no quota: boot with 'lsm=lockdown,yama,notbpf,bpfx,bpf'");
+	PUT("/sys/kernel/security/lsm", "lockdown,bpf,ima");
+	assert_null(davy_lsm_refusal());
+	PUT("/sys/kernel/security/lsm", "lockdown,tomoyo,bpf\n");
+	assert_null(davy_lsm_refusal());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +304,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_ladder_without_sources_lists_what_is_not_seen,
 						make_bpf, free_bpf),
 		cmocka_unit_test(a_missing_right_is_no_reason_to_try_again),
+		cmocka_unit_test_setup_teardown(a_refused_allocation_of_vram_is_an_event, make_bpf,
+						free_bpf),
+		cmocka_unit_test_setup_teardown(
+			without_bpf_among_the_security_modules_the_parameter_is_named, make_root,
+			remove_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

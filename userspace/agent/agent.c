@@ -32,6 +32,8 @@ static void on_judged(struct davy_agent *a, const struct davy_event *ev)
 		davy_agent_ledger_job(a, ev);
 	if (ev->kind == DAVY_EV_PROCESS_EXIT)
 		davy_tracker_gone(a, ev->pid);
+	if (ev->kind == DAVY_EV_WORKLOAD)
+		a->vram.next_ns = 0; /* its quota, before it allocates */
 	if (ev->kind == DAVY_EV_ACT) {
 		davy_agent_intents_acted(a, &ev->act);
 		davy_agent_order_ended(a, &ev->act);
@@ -99,6 +101,7 @@ static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	davy_child_reap_left();
 	davy_groups_tick(a, ev.at_ns);
 	davy_units_tick(a, ev.at_ns);
+	davy_agent_vram_tick(a, ev.at_ns);
 	davy_output_tick(a);
 	if (a->trace && ev.at_ns - a->flushed_ns >= FLUSH_NS) {
 		a->flushed_ns = ev.at_ns;

@@ -21,6 +21,7 @@
 #include "agent/sense/agent_nvml.h"
 #include "agent/act/freezes.h"
 #include "agent/act/agent_intents.h"
+#include "agent/act/vram.h"
 #include "agent/sense/kernel_log.h"
 #include "agent/sense/kfd.h"
 #include "agent/ipc/links.h"
@@ -107,6 +108,7 @@ struct davy_link {
 	uint32_t workload;
 	uint32_t pid; /* of the engine */
 	uint64_t start_ticks;
+	uint64_t vram_max; /* bytes, of davylamp exec --vram-max; 0: none */
 	enum davy_engine engine;
 	enum davy_role role; /* by its command; UNKNOWN: an older supervisor, or none */
 	enum davy_backend backend;
@@ -185,6 +187,7 @@ struct davy_agent {
 	struct davy_kfd kfd;
 	struct davy_module_asked modules[DAVY_MODULES_ASKED];
 	struct davy_dmem dmem;
+	struct davy_agent_vram vram;
 	struct davy_freezes freezes;
 	struct davy_in_force in_force;
 	struct davy_units *units; /* NULL: out of memory */

@@ -29,7 +29,8 @@
  * SYS_ADMIN            bpf_object.c (late attach)      BTF of modules, by id
  *                      unit.c                          systemd's private socket
  * BPF, PERFMON         bpf_object.c, bpf_probes.c      programs for modules that
- *                                                      load later, uprobes
+ *                                                      load later, uprobes,
+ *                                                      security hooks
  * SYS_PTRACE           reader_main.c (child),          /proc/PID of other users
  *                      process_account.c
  * DAC_READ_SEARCH      reader_main.c (child)           files of engines' users

@@ -110,6 +110,29 @@ static void print_gpus(const json_t *list)
 	}
 }
 
+/* Prints nothing while the account is off. */
+static void print_vram(const json_t *vram)
+{
+	const json_t *list = json_object_get(vram, "cgroups"), *c;
+	size_t i;
+
+	if (json_array_size(json_object_get(vram, "devices")))
+		printf("VRAM by cgroup\n");
+	json_array_foreach(list, i, c)
+	{
+		printf("  %-14s %-32s %lld KiB", davy_message_text(c, "device"),
+		       davy_message_text(c, "cgroup"),
+		       (long long)davy_message_number(c, "bytes", 0) >> 10);
+		if (davy_message_number(c, "max", -1) >= 0)
+			printf(" of %lld KiB", (long long)davy_message_number(c, "max", 0) >> 10);
+		if (davy_message_number(c, "refused", 0) || davy_message_number(c, "raced", 0))
+			printf(", refused %lld times, %lld raced",
+			       (long long)davy_message_number(c, "refused", 0),
+			       (long long)davy_message_number(c, "raced", 0));
+		putchar('\n');
+	}
+}
+
 /* Prints nothing without KFD (only amdgpu has it). */
 static void print_kfd(const json_t *list)
 {
@@ -265,6 +288,7 @@ static void status_print(const json_t *status)
 	print_connections(json_object_get(status, "connections"));
 	print_sensors(json_object_get(status, "sensors"));
 	print_gpus(json_object_get(status, "gpus"));
+	print_vram(json_object_get(status, "vram"));
 	print_kfd(json_object_get(status, "kfd"));
 	print_processes(json_object_get(status, "processes"));
 	print_crowding(json_object_get(status, "crowding"));

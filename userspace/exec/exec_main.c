@@ -85,6 +85,7 @@ static int exec_start(struct davy_exec_case *c)
 	const struct davy_supervise_options options = {
 		.socket_path = c->options.socket_path,
 		.reserve_bytes = c->options.reserve_bytes,
+		.vram_max = c->options.vram_max,
 		.tuned_for =
 			davy_start_settings_none(&c->override.settings) ? NULL : "runner_crash",
 	};

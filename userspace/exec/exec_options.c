@@ -30,6 +30,7 @@ static const char usage[] =
 	"  --gpu-only           fail instead of falling back to the CPU\n"
 	"  --device PCI|N       only this GPU; PCI address, or number shown by --explain\n"
 	"  --memory-max SIZE    memory limit of the engine (cgroup memory.max): '16G'\n"
+	"  --vram-max SIZE      quota of VRAM on each device, kept by the agent: '12G'\n"
 	"  --explain            print the decision and its reasons; start nothing\n"
 	"  --dry-run            print the command and its environment; start nothing\n"
 	"  --json               print --explain or --dry-run as one JSON object\n"
@@ -50,7 +51,7 @@ struct given {
 	const char *backend;
 	const char *force_gpu;
 	bool force_cpu;
-	const char *reserve, *memory_max;
+	const char *reserve, *memory_max, *vram_max;
 };
 
 /* Parses a number with an optional suffix K, M, G or T. */
@@ -90,6 +91,9 @@ static int take_sizes(const struct given *g, struct davy_exec_options *o)
 	if (g->memory_max && (!size_number(g->memory_max, &o->memory_max) || !o->memory_max))
 		return exec_options_wrong("--memory-max", g->memory_max,
 					  "a size such as '16G' or '800M'");
+	if (g->vram_max && (!size_number(g->vram_max, &o->vram_max) || !o->vram_max))
+		return exec_options_wrong("--vram-max", g->vram_max,
+					  "a size such as '12G' or '800M'");
 	return 0;
 }
 
@@ -153,6 +157,7 @@ int davy_exec_options_read(int argc, char **argv, struct davy_exec_options *ret_
 		{ "gpu-only", .flag = &o->gpu_only },
 		{ "device", .text = &o->device },
 		{ "memory-max", .text = &g.memory_max },
+		{ "vram-max", .text = &g.vram_max },
 		{ "explain", .flag = &o->explain },
 		{ "dry-run", .flag = &o->dry_run },
 		{ "json", .flag = &o->json },

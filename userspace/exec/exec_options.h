@@ -17,6 +17,7 @@ struct davy_exec_options {
 	const char *slot_dir; /* NULL: a temporary one */
 	uint64_t reserve_bytes;
 	uint64_t memory_max; /* DAVY_FIT_UNKNOWN: no limit */
+	uint64_t vram_max;   /* 0: no quota */
 	bool prefer_gpu;
 	bool gpu_only;
 	bool explain;

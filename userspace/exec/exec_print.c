@@ -68,6 +68,10 @@ static void exec_print_text(const struct davy_exec_case *c, const struct davy_ar
 		davy_bytes_text(c->options.memory_max, limit, sizeof(limit));
 		printf("would limit: memory.max to %s\n", limit);
 	}
+	if (c->options.vram_max) {
+		davy_bytes_text(c->options.vram_max, limit, sizeof(limit));
+		printf("would limit: VRAM to %s\n", limit);
+	}
 	printf("would start:");
 	for (size_t i = 0; i < args->count; i++)
 		print_word(" ", args->at[i]);
@@ -153,6 +157,8 @@ static void exec_print_json(const struct davy_exec_case *c, const struct davy_ar
 	if (c->options.memory_max != DAVY_FIT_UNKNOWN)
 		json_object_set_new(o, "memory_max",
 				    json_integer((json_int_t)c->options.memory_max));
+	if (c->options.vram_max)
+		json_object_set_new(o, "vram_max", json_integer((json_int_t)c->options.vram_max));
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(o);

@@ -8,6 +8,7 @@
 struct davy_supervise_options {
 	const char *socket_path;
 	uint64_t reserve_bytes; /* host memory to keep free while two engines run */
+	uint64_t vram_max;	/* quota that the agent enforces; 0: none */
 	const char *tuned_for;	/* the hazard that reduced its settings; NULL: none */
 };
 

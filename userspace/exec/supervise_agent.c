@@ -122,6 +122,7 @@ static void register_workload(struct davy_supervisor *s)
 
 	message = davy_supervisor_engine(s, "register");
 	json_object_set_new(message, "left", davy_supervisor_effects(s));
+	json_object_set_new(message, "vram_max", json_integer((json_int_t)s->options.vram_max));
 	davy_supervisor_say(s, message); /* on failure the answer has the reason */
 	if (poll(&wait, 1, REGISTER_MS) != 1)
 		davy_log("the agent has not answered within %d s; the engine runs and is watched "

@@ -163,6 +163,26 @@ static bool clocks_text(const struct davy_ev_clocks *c, char *buf, size_t size)
 	return true;
 }
 
+static bool vram_text(const struct davy_event *ev, char *buf, size_t size)
+{
+	static const char *const what[DAVY_VRAM_WHY_COUNT] = {
+		[DAVY_VRAM_NONE] = "",
+		[DAVY_VRAM_QUOTA] = "refused over its quota",
+		[DAVY_VRAM_RESERVE] = "refused, the reserve stays free",
+		[DAVY_VRAM_PLACEMENT] = "refused: a move into VRAM",
+		[DAVY_VRAM_RACED] = "made larger than what was allowed (changed argument)",
+	};
+	char cgroup[4 * DAVY_VRAM_NAME_LEN];
+
+	snprintf(buf, size,
+		 "vram     %s: %" PRIu64 " KiB for pid %u %s; %s has %" PRIu64 " of %" PRIu64
+		 " KiB (%" PRIu64 " times)",
+		 ev->vram.device, ev->vram.bytes >> 10, ev->pid, what[ev->vram.why],
+		 davy_text_safe(cgroup, sizeof(cgroup), ev->vram.cgroup), ev->vram.used >> 10,
+		 ev->vram.limit >> 10, ev->vram.count);
+	return true;
+}
+
 static bool body(const struct davy_event *ev, char *buf, size_t size)
 {
 	switch (ev->kind) {
@@ -174,6 +194,8 @@ static bool body(const struct davy_event *ev, char *buf, size_t size)
 		return log_text(ev, buf, size);
 	case DAVY_EV_KFD:
 		return kfd_text(ev, buf, size);
+	case DAVY_EV_VRAM:
+		return vram_text(ev, buf, size);
 	case DAVY_EV_CLOCKS:
 		return clocks_text(&ev->clocks, buf, size);
 	case DAVY_EV_FACT:

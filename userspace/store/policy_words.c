@@ -130,6 +130,13 @@ bool davy_policy_value_read(enum davy_policy_key key, const char *text, uint32_t
 		return plain_read(key, text, wrong);
 	if (key == DAVY_POLICY_WARN)
 		return true;
+	if (key == DAVY_POLICY_VRAM_MAX || key == DAVY_POLICY_VRAM_RESERVE) {
+		if (!number_read(DAVY_UNIT_BYTES, name, text, 0, (int64_t)UINT32_MAX << 10, &number,
+				 wrong))
+			return false;
+		*ret_number = (uint32_t)(number >> 10);
+		return true;
+	}
 	if (key == DAVY_POLICY_THRESHOLD
 		    ? !threshold_read(text, &number, wrong)
 		    : !number_read(DAVY_UNIT_COUNT, name, text, 0, most[key], &number, wrong))

@@ -126,6 +126,8 @@ static void on_register(struct davy_link *link, const json_t *message)
 	link->pid = pid;
 	link->start_ticks = start_ticks;
 	take_cgroup(link, message);
+	if (davy_message_number(message, "vram_max", 0) > 0)
+		link->vram_max = (uint64_t)davy_message_number(message, "vram_max", 0);
 	control_take_engine(link, message);
 	control_feed_workload(link, DAVY_WORKLOAD_REGISTERED);
 	davy_restored_by_supervisor(link, message);

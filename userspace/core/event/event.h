@@ -54,6 +54,7 @@ enum davy_event_kind {
 	DAVY_EV_OWNER = 37,
 	DAVY_EV_CLOCKS = 38,
 	DAVY_EV_SCORES = 39,
+	DAVY_EV_VRAM = 40,
 	DAVY_EV_COUNT = 40,
 };
 
@@ -208,6 +209,18 @@ struct davy_ev_alloc_failed { /* pid: the process that requested the memory */
 	uint32_t stage; /* enum davy_alloc_stage */
 	uint32_t fresh; /* of count since the last such event */
 	uint32_t pad;
+};
+
+/* The account of VRAM has refused an allocation, or saw one that it would have. pid: who asked. */
+struct davy_ev_vram {
+	char device[DAVY_DEVICE_LEN];
+	char cgroup[DAVY_VRAM_NAME_LEN]; /* last component of its path */
+	uint64_t bytes;			 /* of the allocation */
+	uint64_t used;			 /* by the cgroup before it */
+	uint64_t limit; /* of the cgroup, or what the reserve leaves of the device */
+	uint64_t count; /* refused, or raced, in this cgroup: cumulative */
+	uint8_t why;	/* enum davy_vram_why */
+	uint8_t pad[7];
 };
 
 /* enum davy_fact defines the meaning of each number; unused fields are 0. */
@@ -683,6 +696,7 @@ struct davy_event {
 		struct davy_ev_owner owner;
 		struct davy_ev_clocks clocks;
 		struct davy_ev_scores scores;
+		struct davy_ev_vram vram;
 	};
 };
 
@@ -723,6 +737,7 @@ _Static_assert(sizeof(struct davy_ev_tuning) == 664, "trace format");
 _Static_assert(sizeof(struct davy_ev_rules) == 16, "trace format");
 _Static_assert(sizeof(struct davy_ev_clocks) == DAVY_DEVICE_LEN + 8, "trace format");
 _Static_assert(sizeof(struct davy_ev_scores) == 24, "trace format");
+_Static_assert(sizeof(struct davy_ev_vram) == DAVY_DEVICE_LEN + 88, "trace format");
 _Static_assert(sizeof(struct davy_ev_finding) ==
 		       8 + DAVY_DEVICE_LEN + DAVY_MODEL_LEN + DAVY_DETAIL_LEN,
 	       "trace format");

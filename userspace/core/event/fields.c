@@ -46,6 +46,14 @@ static const char *rules_mode_name(uint32_t mode)
 	return mode ? davy_mode_name((enum davy_mode)(mode - 1)) : "";
 }
 
+static const char *vram_why_name(uint32_t why)
+{
+	static const char *const names[DAVY_VRAM_WHY_COUNT] = { "none", "quota", "reserve",
+								"placement", "raced" };
+
+	return names[why];
+}
+
 static bool order_valid(const struct davy_event *ev)
 {
 	return davy_action_known(ev->order.action) &&
@@ -432,6 +440,15 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		NUMBER("level", scores.level, .min = DAVY_SCORED_FROM, .max = 3),
 		NUMBER("alarms", scores.alarms, UP_TO(DAVY_SCORES_MAX)),
 		NUMBER("confirmed", scores.confirmed),
+	) },
+	[DAVY_EV_VRAM] = { SHAPE("vram", vram), FIELDS(
+		TEXT("device", vram.device),
+		TEXT("cgroup", vram.cgroup),
+		NUMBER("bytes", vram.bytes),
+		NUMBER("used", vram.used),
+		NUMBER("limit", vram.limit),
+		NUMBER("count", vram.count),
+		NAME("why", vram.why, vram_why_name, NEEDED, BELOW(DAVY_VRAM_WHY_COUNT)),
 	) },
 };
 /* clang-format on */

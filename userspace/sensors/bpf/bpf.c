@@ -124,6 +124,11 @@ static bool too_early(const struct davy_bpf_object *o, enum davy_module_state be
 	       (o->retry_ns || before == DAVY_MODULE_YOUNG) && davy_refusal_may_pass(err);
 }
 
+static bool bpf_is_unwanted(const struct davy_bpf *b, const struct davy_bpf_object *o)
+{
+	return o == &b->objects[DAVY_OBJ_ADMIT] && !b->vram_wanted;
+}
+
 static void bpf_load(struct davy_bpf *b, struct davy_bpf_object *o, uint64_t now_ns)
 {
 	enum davy_module_state before = o->module ? davy_module_state(o->module) : DAVY_MODULE_NONE;
@@ -132,6 +137,12 @@ static void bpf_load(struct davy_bpf *b, struct davy_bpf_object *o, uint64_t now
 	uint64_t gap_ns = o->lost_ns && now_ns > o->lost_ns ? now_ns - o->lost_ns : 0;
 	int err = -ENOENT;
 
+	if (bpf_is_unwanted(b, o)) {
+		davy_bpf_object_off(o, DAVY_SENSOR_ABSENT,
+				    "no vram_max, vram_reserve or vram_account");
+		o->retry_ns = 0;
+		return;
+	}
 	waits = o->functions && before == DAVY_MODULE_YOUNG && o->attempts + 1 < RETRY_COUNT;
 	if (!waits)
 		err = davy_bpf_object_load(o, &b->shared, kernel_btf(b), last);
@@ -146,6 +157,7 @@ static void bpf_load(struct davy_bpf *b, struct davy_bpf_object *o, uint64_t now
 	if (!err) {
 		o->lost_ns = 0;
 		bpf_set_up(b);
+		davy_bpf_object_iterate(o);
 	}
 	bpf_tell(b, o, now_ns, gap_ns);
 }
@@ -177,6 +189,7 @@ static void bpf_add(struct davy_bpf *b, enum davy_object_index index, uint64_t n
 	o->module = row->module;
 	o->functions = row->functions;
 	o->bytes = row->bytes;
+	o->keeps = index == DAVY_OBJ_ADMIT;
 	davy_copy_name(o->state.name, sizeof(o->state.name), row->name);
 	davy_bpf_object_list(o);
 	bpf_load(b, o, now_ns);
@@ -370,6 +383,18 @@ void davy_bpf_module_changed(struct davy_bpf *b, const char *module, bool loaded
 			bpf_load(b, o, now_ns);
 		}
 	}
+}
+
+void davy_bpf_want(struct davy_bpf *b, enum davy_object_index index, bool wanted)
+{
+	struct davy_bpf_object *o = &b->objects[index];
+
+	o->attempts = 0;
+	if (wanted)
+		bpf_load(b, o, davy_boot_ns());
+	else
+		davy_bpf_object_off(o, DAVY_SENSOR_ABSENT, "no longer wanted");
+	drop_btf(b);
 }
 
 void davy_bpf_watch(struct davy_bpf *b, uint32_t pid)

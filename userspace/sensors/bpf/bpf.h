@@ -60,6 +60,40 @@ bool davy_bpf_tells_jobs(const struct davy_bpf *b);
  */
 int davy_bpf_release(struct davy_bpf *b, const char *module, uint64_t now_ns);
 
+/* A quota of a cgroup, for each device. */
+struct davy_vram_quota {
+	uint64_t cgroup; /* inode number of its directory */
+	struct davy_vram_limit limit;
+};
+
+struct davy_vram_reserve {
+	char device[DAVY_DEV_LEN];
+	uint64_t bytes;
+};
+
+/* What the account is to refuse. It is loaded if it is wanted or refuses something. */
+struct davy_vram_rules {
+	bool wanted;
+	size_t quota_count, reserve_count;
+	const struct davy_vram_quota *quota;
+	const struct davy_vram_reserve *reserve;
+};
+
+void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules);
+
+struct davy_vram_row {
+	struct davy_vram_key key; /* zeroed: before the first row */
+	char device[DAVY_DEV_LEN];
+	struct davy_vram vram;
+	struct davy_vram_limit limit; /* DAVY_VRAM_NO_MAX: none */
+};
+
+/* The next cgroup and device of the account; false: there is none. */
+bool davy_bpf_vram_next(const struct davy_bpf *b, struct davy_vram_row *row);
+/* The same by device; *key is 0 before the first one. */
+bool davy_bpf_vram_device(const struct davy_bpf *b, uint64_t *key,
+			  struct davy_vram_device *ret_device, uint64_t *ret_reserve);
+
 /* Exits and forks of a watched process are reported, its children are watched. */
 void davy_bpf_watch(struct davy_bpf *b, uint32_t pid);
 

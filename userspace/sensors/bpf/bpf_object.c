@@ -30,6 +30,16 @@ static bool has_function(const struct btf *btf, const char *name)
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
+static bool is_iter(const char *hook)
+{
+	return !strncmp(hook, "iter/", 5);
+}
+
+static bool is_lsm(const char *hook)
+{
+	return !strncmp(hook, "lsm", 3);
+}
+
 static bool has_hook(const struct btf *btf, const char *hook)
 {
 	const char *target = strchr(hook, '/');
@@ -37,8 +47,13 @@ static bool has_hook(const struct btf *btf, const char *hook)
 
 	if (!target)
 		return true; /* uprobe, syscall: nothing in the kernel to look for */
+	snprintf(name, sizeof(name), "%s%s",
+		 is_lsm(hook)	 ? "bpf_lsm_"
+		 : is_iter(hook) ? "bpf_iter_"
+				 : "",
+		 target + 1);
 	if (strncmp(hook, "tp_btf/", 7) != 0)
-		return has_function(btf, target + 1);
+		return has_function(btf, name);
 	snprintf(name, sizeof(name), "btf_trace_%s", target + 1);
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
 }
@@ -87,6 +102,11 @@ static void prove(const struct davy_bpf_object *o, struct davy_program *p, const
 	if (is_function(p->hook) && davy_functions_off()) {
 		set_state(p, DAVY_PROGRAM_REFUSED,
 			  "kernel.ftrace_enabled is 0: no function can be watched");
+		return;
+	}
+	reason = is_lsm(p->hook) ? davy_lsm_refusal() : NULL;
+	if (reason) {
+		set_state(p, DAVY_PROGRAM_REFUSED, reason);
 		return;
 	}
 	reason = distrust(o, p->name, btf);
@@ -336,14 +356,16 @@ static void bpf_object_is_loaded(struct davy_bpf_object *o)
 	const char *refused = refusal_of(o);
 
 	o->loaded = true;
-	if (!has_on_demand(o)) {
+	if (!has_on_demand(o) && !o->keeps) {
 		bpf_object__close(o->object);
 		o->object = NULL;
 	}
 
 	o->state.count = count_wanted(o);
 	o->state.state = DAVY_SENSOR_LIVE;
-	if (refused[0])
+	if (refused[0] && o->keeps) /* the boot parameter needs the room */
+		davy_copy_name(o->state.reason, sizeof(o->state.reason), refused);
+	else if (refused[0])
 		snprintf(o->state.reason, sizeof(o->state.reason),
 			 "%zu of %zu programs are attached; for the others: %s", count_wanted(o),
 			 count_all(o), refused);
@@ -394,6 +416,23 @@ int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name)
 	struct bpf_map *map = o->object ? bpf_object__find_map_by_name(o->object, name) : NULL;
 
 	return map ? bpf_map__fd(map) : -1;
+}
+
+void davy_bpf_object_iterate(const struct davy_bpf_object *o)
+{
+	char nothing[64];
+
+	for (size_t i = 0; o->loaded && i < o->program_count; i++) {
+		int fd = is_iter(o->program[i].hook) && o->program[i].link
+				 ? bpf_iter_create(bpf_link__fd(o->program[i].link))
+				 : -1;
+
+		if (fd < 0)
+			continue;
+		while (read(fd, nothing, sizeof(nothing)) > 0)
+			continue;
+		close(fd);
+	}
 }
 
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program)

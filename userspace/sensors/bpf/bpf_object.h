@@ -62,6 +62,7 @@ struct davy_bpf_object {
 	const char *name;
 	const char *module; /* kernel module whose hooks it uses, NULL: none */
 	bool functions;	    /* some hooks are functions: the module must be live */
+	bool keeps;	    /* its maps are read */
 	const void *(*bytes)(size_t *size);
 	bool loaded;
 	struct bpf_object *object; /* NULL: not loaded, or its links are all that is needed */
@@ -88,6 +89,8 @@ void davy_bpf_object_off(struct davy_bpf_object *o, enum davy_sensor_state state
 			 const char *reason);
 /* Of an object with programs on demand; -1: it has no such map, or is not loaded. */
 int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name);
+/* Runs its programs that iterate over what the kernel has. */
+void davy_bpf_object_iterate(const struct davy_bpf_object *o);
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program);
 
 #endif

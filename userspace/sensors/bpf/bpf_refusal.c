@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/event/types.h"
 #include "lib/file.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 #define LOCKDOWN   "/sys/kernel/security/lockdown"
+#define LSM_LIST   "/sys/kernel/security/lsm"
 
 static uint64_t capabilities(void)
 {
@@ -87,6 +89,24 @@ bool davy_rights_admin(void)
 bool davy_refusal_may_pass(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -EINVAL;
+}
+
+const char *davy_lsm_refusal(void)
+{
+	static char why[DAVY_REASON_LEN]; /* one thread */
+	char path[256], list[DAVY_REASON_LEN - 40] = "", *at = list;
+
+	if (davy_root_path(path, sizeof(path), LSM_LIST) ||
+	    davy_read_file(path, list, sizeof(list)) <= 0)
+		return "'" LSM_LIST "' cannot be read: mount securityfs";
+	list[strcspn(list, "\n")] = 0;
+	while ((at = strstr(at, "bpf"))) {
+		if ((at == list || at[-1] == ',') && (!at[3] || at[3] == ','))
+			return NULL;
+		at++;
+	}
+	snprintf(why, sizeof(why), "no quota: boot with 'lsm=%s,bpf'", list);
+	return why;
 }
 
 bool davy_functions_off(void)

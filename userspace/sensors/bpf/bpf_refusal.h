@@ -17,6 +17,9 @@ bool davy_rights_admin(void);
 /* Whether trying again may help: never where a right is missing. */
 bool davy_refusal_may_pass(int err);
 
+/* Why no BPF program is asked by the security hooks; NULL: they are. */
+const char *davy_lsm_refusal(void);
+
 /* kernel.ftrace_enabled is 0: programs on functions attach, and are never called. */
 bool davy_functions_off(void);
 

@@ -26,6 +26,7 @@ enum davy_object_index {
 	DAVY_OBJ_RADEON,
 	DAVY_OBJ_NOUVEAU,
 	DAVY_OBJ_NVIDIA,
+	DAVY_OBJ_ADMIT,
 	DAVY_OBJ_COUNT,
 };
 
@@ -76,6 +77,8 @@ struct davy_bpf {
 	uint64_t ring_timeouts_reported_ns; /* when the timeouts of all rings were last reported */
 	uint64_t looked_ns;		    /* when modules and ftrace were last looked at */
 	bool functions_off;		    /* kernel.ftrace_enabled is 0 */
+	bool vram_wanted;		    /* the account of VRAM is loaded */
+	uint32_t vram_generation;	    /* of its limits */
 	bool jobs_running;
 	bool tells_jobs;	  /* the programs report the next job */
 	uint64_t job_reported_ns; /* when they did; 0: never */
@@ -114,6 +117,11 @@ void davy_bpf_set_thresholds(struct davy_bpf *b);
 void davy_bpf_set_verdicts(struct davy_bpf *b);
 /* As if "leaving" were gone already; NULL: nothing leaves. */
 void davy_bpf_set_settings(struct davy_bpf *b, const struct davy_bpf_object *leaving);
+
+/* bpf_admit.c: a record of the account of VRAM. */
+void davy_bpf_vram_record(struct davy_bpf *b, const struct davy_wire_vram *w);
+/* bpf.c: loads or unloads an object now. */
+void davy_bpf_want(struct davy_bpf *b, enum davy_object_index index, bool wanted);
 
 /* bpf_poll.c */
 void davy_bpf_poll_times(struct davy_bpf *b, uint64_t now_ns);

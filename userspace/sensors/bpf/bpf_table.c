@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The BPF objects, with the kernel module whose hooks each uses. */
+#include "admit.skel.h"
 #include "amdgpu.skel.h"
 #include "amdgpu_tdr.skel.h"
 #include "drm.skel.h"
@@ -40,4 +41,5 @@ const struct davy_object_row davy_object_rows[DAVY_OBJ_COUNT] = {
 	[DAVY_OBJ_RADEON] = { "radeon", "radeon", true, davy_bpf_radeon__elf_bytes },
 	[DAVY_OBJ_NOUVEAU] = { "nouveau", "nouveau", true, davy_bpf_nouveau__elf_bytes },
 	[DAVY_OBJ_NVIDIA] = { "nvidia", "nvidia", false, davy_bpf_nvidia__elf_bytes },
+	[DAVY_OBJ_ADMIT] = { "admit", "amdgpu", true, davy_bpf_admit__elf_bytes },
 };

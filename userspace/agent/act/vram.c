@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/agent.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "act/cgroup.h"
+#include "agent/act/units.h"
+#include "agent/policy/agent_policy.h"
+#include "agent/sense/tracker.h"
+#include "host/host_subject.h"
+#include "lib/text.h"
+
+#define LOOK_NS	   DAVY_NS_PER_S
+#define ROWS_BYTES ((size_t)8 * 1024) /* of a status message */
+
+struct wanted {
+	struct davy_vram_quota quota[DAVY_MAX_VRAM_LIMITS];
+	struct davy_vram_reserve reserve[DAVY_GPUS_MAX];
+	struct davy_vram_rules rules;
+	struct davy_effective effective; /* of the subject that is looked at */
+};
+
+static bool rules_have(const struct davy_policy_layers *rules)
+{
+	const struct davy_policy_set set = davy_policy_set_of(rules);
+
+	for (int i = 0; i < DAVY_LAYER_COUNT; i++)
+		for (uint32_t j = 0; set.layer[i] && j < set.layer[i]->rule_count; j++)
+			for (size_t k = 0; k < set.layer[i]->rule[j].value_count; k++)
+				if (set.layer[i]->rule[j].value[k].key == DAVY_POLICY_VRAM_MAX ||
+				    set.layer[i]->rule[j].value[k].key == DAVY_POLICY_VRAM_RESERVE)
+					return true;
+	return false;
+}
+
+/* Bytes; 0: no rule has this key for the subject. */
+static uint64_t vram_ruled(const struct davy_agent *a, const struct davy_policy_subject *subject,
+			   enum davy_policy_key key, struct davy_effective *e)
+{
+	const struct davy_policy_set set = davy_policy_set_of(a->rules);
+
+	if (!a->vram.ruled)
+		return 0;
+	davy_policy_effective(&set, subject, e);
+	return (uint64_t)e->value[key].number << 10;
+}
+
+static void add_reserves(struct davy_agent *a, struct wanted *w)
+{
+	for (size_t i = 0; i < a->gpus.count; i++) {
+		const struct davy_watched_gpu *g = &a->gpus.gpu[i];
+		struct davy_vram_reserve *r = &w->reserve[w->rules.reserve_count];
+		struct davy_policy_subject subject;
+
+		if (strcmp(g->gpu.driver, "amdgpu") != 0)
+			continue;
+		memset(&subject, 0, sizeof(subject));
+		davy_host_subject(&g->gpu, &g->lockups, &subject);
+		davy_copy_name(r->device, sizeof(r->device), g->gpu.device);
+		r->bytes = vram_ruled(a, &subject, DAVY_POLICY_VRAM_RESERVE, &w->effective);
+		w->rules.reserve_count++;
+	}
+}
+
+static bool reserves_any(const struct wanted *w)
+{
+	for (size_t i = 0; i < w->rules.reserve_count; i++)
+		if (w->reserve[i].bytes)
+			return true;
+	return false;
+}
+
+/* As the readers know it, or as its supervisor or its unit do. */
+static struct davy_ev_process vram_process(struct davy_agent *a, uint32_t pid,
+					   enum davy_engine engine, enum davy_backend backend,
+					   const char *model)
+{
+	const struct davy_tracked *t = pid ? davy_tracked_of(a, pid) : NULL;
+	struct davy_ev_process p = { .engine = (uint8_t)engine, .backend = (uint8_t)backend };
+
+	if (t && t->reported.engine != DAVY_ENGINE_NONE)
+		return t->reported;
+	davy_copy_name(p.model, sizeof(p.model), model);
+	return p;
+}
+
+/* "asked": by davylamp exec; of two quotas the smaller one counts. */
+static void add_workload(struct davy_agent *a, struct wanted *w, const char *cgroup,
+			 const struct davy_ev_process *process, uint64_t asked)
+{
+	struct davy_vram_quota *q = &w->quota[w->rules.quota_count];
+	struct davy_policy_subject subject;
+	uint64_t max;
+	struct stat st;
+	char dir[PATH_MAX];
+
+	if (!cgroup[0] || w->rules.quota_count == DAVY_MAX_VRAM_LIMITS)
+		return;
+	davy_agent_subject(a, process, &subject);
+	max = vram_ruled(a, &subject, DAVY_POLICY_VRAM_MAX, &w->effective);
+	if (!max || (asked && asked < max))
+		max = asked;
+	if ((!max && !reserves_any(w)) || davy_cgroup_dir(cgroup, dir, sizeof(dir)) ||
+	    stat(dir, &st))
+		return;
+	q->cgroup = st.st_ino;
+	q->limit.max = max ? max : DAVY_VRAM_NO_MAX;
+	w->rules.quota_count++;
+}
+
+static bool links_ask(const struct davy_agent *a)
+{
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++)
+		if (a->links[i].source && a->links[i].vram_max)
+			return true;
+	return false;
+}
+
+static void vram_collect(struct davy_agent *a, struct wanted *w)
+{
+	struct davy_ev_process p;
+
+	w->rules.quota = w->quota;
+	w->rules.reserve = w->reserve;
+	w->rules.wanted = a->core.config.value[DAVY_CFG_VRAM_ACCOUNT] != 0;
+	add_reserves(a, w);
+	if (!a->vram.ruled && !links_ask(a))
+		return;
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
+		const struct davy_link *l = &a->links[i];
+
+		if (!l->source || !l->workload)
+			continue;
+		p = vram_process(a, l->pid, l->engine, l->backend, l->model);
+		add_workload(a, w, l->cgroup, &p, l->vram_max);
+	}
+	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++) {
+		const struct davy_service *u = &a->units->unit[i];
+
+		if (!u->name[0])
+			continue;
+		p = vram_process(a, u->pid, u->engine, u->backend, u->model);
+		add_workload(a, w, u->cgroup, &p, 0);
+	}
+	w->rules.wanted |= reserves_any(w);
+}
+
+void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
+{
+	struct wanted *w;
+
+	if (!a->bpf || now_ns < a->vram.next_ns)
+		return;
+	a->vram.next_ns = now_ns + LOOK_NS;
+	if (a->rules && a->vram.rules_read != a->rules_read) {
+		a->vram.rules_read = a->rules_read;
+		a->vram.ruled = rules_have(a->rules);
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return; /* the limits stay as they are */
+	vram_collect(a, w);
+	davy_bpf_vram_set(a->bpf, &w->rules);
+	free(w);
+}
+
+static json_t *devices_json(const struct davy_agent *a)
+{
+	json_t *list = json_array();
+	struct davy_vram_device d;
+	uint64_t key = 0, reserve = 0;
+
+	while (davy_bpf_vram_device(a->bpf, &key, &d, &reserve))
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "device", d.dev, "size",
+				  (json_int_t)d.size, "bytes", (json_int_t)d.bytes, "managed",
+				  (json_int_t)d.managed, "reserve", (json_int_t)reserve, "wiping",
+				  (json_int_t)d.wiping, "foreign", (json_int_t)d.foreign));
+	return list;
+}
+
+static json_t *group_json(const struct davy_vram_row *row)
+{
+	char name[4 * DAVY_VRAM_NAME_LEN];
+	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I}", "device", row->device, "cgroup",
+			      davy_text_shown(name, sizeof(name), row->vram.name), "id",
+			      (json_int_t)row->key.cgroup, "bytes", (json_int_t)row->vram.bytes,
+			      "peak", (json_int_t)row->vram.peak);
+
+	if (row->limit.max != DAVY_VRAM_NO_MAX)
+		json_object_set_new(o, "max", json_integer((json_int_t)row->limit.max));
+	json_object_set_new(o, "refused", json_integer((json_int_t)row->vram.refused));
+	json_object_set_new(o, "raced", json_integer((json_int_t)row->vram.raced));
+	return o;
+}
+
+json_t *davy_agent_vram_status(const struct davy_agent *a)
+{
+	json_t *list = json_array(), *o;
+	struct davy_vram_row row;
+	json_int_t unlisted = 0;
+	size_t used = 0;
+
+	memset(&row, 0, sizeof(row));
+	while (a->bpf && davy_bpf_vram_next(a->bpf, &row)) {
+		if (!row.vram.bytes && !row.vram.refused && row.limit.max == DAVY_VRAM_NO_MAX)
+			continue;
+		o = group_json(&row);
+		used += json_dumpb(o, NULL, 0, JSON_COMPACT) + 1;
+		if (used < ROWS_BYTES)
+			json_array_append(list, o);
+		else
+			unlisted++;
+		json_decref(o);
+	}
+	return json_pack("{s:o, s:o, s:I}", "devices", a->bpf ? devices_json(a) : json_array(),
+			 "cgroups", list, "unlisted", unlisted);
+}
