@@ -8,7 +8,8 @@
 wait_for() { lab_soon "$1" grep -q -e "$2" /tmp/agent.out; }
 
 check "the injector loads" insmod /lab/davylamp-inject.ko
-sensors="process host fence drm_sched sched_tdr ttm drm amdgpu amdgpu_tdr kfd i915 i915_tdr"
+sensors="process host fence drm_sched sched_tdr ttm drm amdgpu amdgpu_tdr kfd i915 i915_tdr admit"
+printf '[agent]\nvram_account = 1\n' >/tmp/hazards.conf
 for module in vgem amdgpu i915; do
 	check "$module loads" modprobe $module
 done

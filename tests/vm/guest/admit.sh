@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# VRAM as a guarded resource, on the real amdgpu, in the guest: two clients with and without a quota, a reserve, the
+# account against the driver's own figures, a killed agent, attacks. tests/vm/admit compares the numbers.
+. /lab/lab.sh
+
+fact() { echo "fact $*"; }
+quiet() { "$@" >/tmp/out 2>&1 || { cat /tmp/out; return 1; }; }
+sock=/tmp/agent.sock
+root=/sys/fs/cgroup
+mkdir -p /tmp/config
+printf '[agent]\nvram_account = 1\n' >/tmp/config/hazards.conf
+
+agent_start() {
+	davylamp run --json --mode advise --socket $sock --state /tmp/state --config /tmp/config \
+		>>/tmp/agent.out 2>>/tmp/agent.err &
+	agent=$!
+	lab_soon 60 sh -c "davylamp status --json --socket $sock 2>/dev/null | grep -q '\"name\":\"admit\",\"state\":\"live\"'"
+}
+
+# said NAME: the agent's status becomes the section status.NAME.
+said() { davylamp status --json --socket $sock >"/tmp/status.$1"; }
+status_has() { davylamp status --json --socket $sock | grep -q "$1"; }
+
+# show FILE...: as sections of the output.
+show() {
+	for show_file in "$@"; do
+		echo "== $show_file"
+		cat "/tmp/$show_file"
+	done
+	echo "== facts"
+}
+
+# inside GROUP COMMAND...: in that cgroup, in place of the shell: for ( ) and &.
+inside() {
+	mkdir -p $root/$1
+	inside_group=$1
+	shift
+	echo 0 >$root/$inside_group/cgroup.procs
+	exec "$@"
+}
+
+# The VRAM of a cgroup's processes by their fdinfo, each client of the driver once.
+fdinfo_kib() {
+	for fdinfo_pid in $(cat "$root/$1/cgroup.procs"); do
+		cat /proc/"$fdinfo_pid"/fdinfo/* 2>/dev/null
+	done | awk '/^drm-client-id:/ { id = $2 } /^drm-memory-vram:/ { kib[id] = $2 } END { for (i in kib) n += kib[i]; print n + 0 }'
+}
+evictions() { gpu-client --seconds 0 hold 4096 | sed -n 's/.*evictions=\([0-9]*\).*/\1/p'; }
+
+# A client that takes what it gets, beside a bystander that has 64 MiB and later wants 16 more.
+# pair NAME [EXEC_OPTION...]: with options the first client runs under davylamp exec.
+pair() {
+	name=$1
+	shift
+	fact "${name}_evictions_before" "$(evictions)"
+	inside "$name" vram-client create 16M 4 until "/tmp/$name.last" create 16M 1 hold >"/tmp/$name.bystander" &
+	bystander=$!
+	lab_soon 5 grep -q created "/tmp/$name.bystander"
+	if [ $# -gt 0 ]; then
+		davylamp exec --socket $sock "$@" -- vram-client open until "/tmp/$name.go" create 16M 22 bare 1M 64 bare 4K 4096 hold \
+			>"/tmp/$name.greedy" 2>"/tmp/$name.exec" &
+		greedy=$!
+		lab_soon 10 sh -c "davylamp status --json --socket $sock | grep -q '\"max\"'"
+	else
+		inside greedy vram-client until "/tmp/$name.go" create 16M 22 bare 1M 64 bare 4K 4096 hold >"/tmp/$name.greedy" &
+		greedy=$!
+	fi
+	touch "/tmp/$name.go"
+	lab_soon 40 grep -q 'size=4096' "/tmp/$name.greedy"
+	touch "/tmp/$name.last"
+	lab_soon 10 sh -c "[ \$(grep -c created /tmp/$name.bystander) = 2 ]"
+	fact "${name}_evictions" "$(evictions)"
+	fact "${name}_bystander_kib" "$(fdinfo_kib "$name")"
+	fact "${name}_vram_used" "$(cat "/sys/bus/pci/devices/$gpu/mem_info_vram_used")"
+}
+pair_ends() {
+	kill $bystander $greedy
+	wait $bystander $greedy
+}
+
+# lsm_cost NAME COMMAND...: what the programs of the security hooks cost meanwhile, per call.
+lsm_sum() {
+	awk '/^prog_type:/ { lsm = $2 == 29 } /^run_time_ns:/ && lsm { ns += $2 } /^run_cnt:/ && lsm { n += $2 }
+		END { print ns + 0, n + 0 }' /proc/$agent/fdinfo/*
+}
+lsm_cost() {
+	cost_name=$1
+	shift
+	for cost_round in 1 2 3; do
+		cost_before=$(lsm_sum)
+		"$@" >/dev/null
+		echo "cost $cost_name $cost_before $(lsm_sum)"
+	done
+}
+
+check "the injector loads" insmod /lab/davylamp-inject.ko
+check "amdgpu loads" lab_load
+check "the real driver takes the device" lab_bind
+gpu=$(lab_gpu)
+fact gpu "$gpu"
+fact vram_total "$(cat "/sys/bus/pci/devices/$gpu/mem_info_vram_total")"
+check "the engine starts" quiet fire engine "$gpu"
+chmod 666 /dev/dri/*
+
+pair without
+pair_ends
+show without.bystander without.greedy
+
+check "the agent keeps the account of VRAM" agent_start
+davylamp status --programs --socket $sock | grep admit
+pair quota --vram-max 64M
+said quota
+davylamp status --socket $sock >/tmp/status.text
+pair_ends
+show quota.bystander quota.greedy quota.exec status.quota status.text
+
+# The account against fdinfo; then a new agent has to find what exists.
+inside random vram-client random 3000 7 hold >/tmp/random &
+random=$!
+lab_soon 60 grep -q '^random' /tmp/random
+cat /tmp/random
+sleep 2
+said random
+fact random_kib "$(fdinfo_kib random)"
+kill -9 $agent
+wait $agent
+check "a new agent keeps the account of VRAM" agent_start
+said again
+fact again_kib "$(fdinfo_kib random)"
+show random status.random status.again
+kill $random
+for pid in $(cat $root/random/cgroup.procs); do kill -9 "$pid"; done 2>/dev/null # its children
+wait $random
+
+# Outside all managed cgroups, and inside one.
+echo 1 >/proc/sys/kernel/bpf_stats_enabled
+plain() { (inside plain vram-client cycle 4K 100); }
+managed() {
+	davylamp exec --socket $sock --vram-max 32M -- vram-client open until /tmp/cost cycle 4K 100 2>/dev/null &
+	lab_soon 10 status_has '"max":33554432'
+	touch /tmp/cost
+	wait $!
+	rm /tmp/cost
+}
+lsm_cost unmanaged plain
+lsm_cost managed managed
+echo 0 >/proc/sys/kernel/bpf_stats_enabled
+
+# Attacks of a process that may not leave its cgroup, as another user.
+# A user needs this switch to hold up the kernel's reading of his memory; with FUSE none is needed.
+echo 1 >/proc/sys/vm/unprivileged_userfaultfd
+inside outside vram-client give /tmp/take 20M hold >/tmp/given &
+giver=$!
+davylamp exec --socket $sock --vram-max 32M -- setpriv --reuid 65534 --clear-groups vram-client open until /tmp/attack \
+	enter $root create 16M 4 command 24M compat 24M placement 16M dumb 2048 4096 fork 16M 1 cycle 4K 300 take /tmp/take \
+	race 4K 24M hold >/tmp/attacks 2>/tmp/attacks.exec &
+attacker=$!
+lab_soon 10 status_has '"max":33554432'
+touch /tmp/attack
+lab_soon 60 grep -q '^race' /tmp/attacks
+sleep 1
+said attacks
+fact outside_kib "$(fdinfo_kib outside)"
+kill $attacker $giver
+wait $attacker $giver
+lab_soon 10 status_has '"bytes":0,"managed":0,"reserve":0'
+said after
+show attacks attacks.exec given status.attacks status.after
+
+# A reserve for everybody outside the workloads; the agent's end ends the refusals.
+printf '[rule reserve]\nif driver = amdgpu\nvram_reserve = 64 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' \
+	>/tmp/config/backend.conf
+check "the policy is read again" quiet davylamp policy reload --socket $sock
+davylamp exec --socket $sock -- vram-client open until /tmp/reserve create 16M 22 bare 1M 64 bare 4K 4096 until /tmp/dead bare 1M 1 hold \
+	>/tmp/reserve.greedy 2>/tmp/reserve.exec &
+greedy=$!
+lab_soon 10 status_has '"reserve":67108864'
+sleep 3
+fact reserve_evictions_before "$(evictions)"
+touch /tmp/reserve
+lab_soon 40 grep -q 'size=4096' /tmp/reserve.greedy
+fact reserve_used "$(cat "/sys/bus/pci/devices/$gpu/mem_info_vram_used")"
+said reserve
+inside reserve vram-client create 13M 4 hold >/tmp/reserve.bystander &
+bystander=$!
+lab_soon 10 grep -q created /tmp/reserve.bystander
+fact reserve_evictions "$(evictions)"
+fact reserve_bystander_kib "$(fdinfo_kib reserve)"
+# A quota by a rule about the model.
+printf '[rule quota]\nif model = lamp\nvram_max = 8 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' >/tmp/config/backend.conf
+check "the policy is read once more" quiet davylamp policy reload --socket $sock
+davylamp exec --socket $sock --model lamp -- vram-client open until /tmp/rule create 1M 64 hold >/tmp/rule.client 2>/dev/null &
+ruled=$!
+lab_soon 10 status_has '"max":8388608'
+touch /tmp/rule
+lab_soon 10 grep -q created /tmp/rule.client
+said rule
+kill $ruled
+wait $ruled
+
+kill -9 $agent
+wait $agent
+touch /tmp/dead
+check "nothing is refused after the agent was killed" lab_soon 10 grep -q 'created count=1 size=1048576' /tmp/reserve.greedy
+kill $greedy $bystander
+wait $greedy $bystander
+show reserve.bystander reserve.greedy reserve.exec status.reserve rule.client status.rule
+check "no BUG and no WARNING is in the log" lab_log_clean
+show agent.err
+echo "== agent.out"
+grep -v '"event":"config"' /tmp/agent.out
+echo "== end"
+lab_end
