@@ -55,7 +55,7 @@ enum davy_event_kind {
 	DAVY_EV_CLOCKS = 38,
 	DAVY_EV_SCORES = 39,
 	DAVY_EV_VRAM = 40,
-	DAVY_EV_COUNT = 40,
+	DAVY_EV_COUNT = 41,
 };
 
 struct davy_ev_config {
