@@ -218,6 +218,9 @@ int davy_draw_head(const struct davy_top *top, struct davy_canvas *c, int row)
 	if (!top->answer[0])
 		return row;
 	row = json_array_size(alarms) ? head_wrong(top, c, row, alarms) : head_fine(top, c, row);
+	if (json_is_true(json_object_get(top->answer[0], "shortened")))
+		davy_canvas_put(c, row++, COL, DAVY_STYLE_WARNING,
+				"too many engines and alarms for one answer: some are not shown");
 	if (*policy)
 		davy_canvas_format(c, row++, COL, DAVY_STYLE_WARNING,
 				   "policy: %s; the previous rules stay in force", policy);

@@ -387,7 +387,7 @@ static void control_dispatch(struct davy_link *link, const json_t *message)
 	const char *op = davy_message_text(message, "op");
 
 	if (!strcmp(op, "status")) {
-		davy_message_send(link->fd, davy_agent_status(link->agent));
+		davy_message_send(link->fd, davy_view_fit(davy_agent_status(link->agent)));
 		return;
 	}
 	if (!strcmp(op, "sensors")) {

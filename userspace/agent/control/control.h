@@ -22,6 +22,7 @@ json_t *davy_agent_sensors(const struct davy_agent *a); /* source order and BPF 
 json_t *davy_view_alarms(const struct davy_agent *a, json_int_t *ret_unlisted);
 json_t *davy_view_workloads(const struct davy_agent *a);
 void davy_view_gpu(const struct davy_agent *a, const char *device, json_t *o);
+json_t *davy_view_fit(json_t *status); /* to the size of a message */
 void davy_view_process(struct davy_agent *a, uint32_t pid, json_t *o);
 
 /* gpu_status.c */

@@ -96,15 +96,14 @@ static json_t *view_rings(const struct davy_world *w, const char *device)
 		const struct davy_ring_state *r = &w->rings[i];
 		uint64_t timeout_ns = r->timeout_ns;
 
-		if (!r->device[0] || strcmp(r->device, device) != 0)
+		if (!r->age_ns || strcmp(r->device, device) != 0)
 			continue;
 		if (!timeout_ns)
 			timeout_ns = davy_world_timeout(w, device, r->ring);
-		json_array_append_new(list,
-				      json_pack("{s:o, s:I, s:I, s:I}", "ring", view_text(r->ring),
-						"age_ns", (json_int_t)r->age_ns, "timeout_ns",
-						(json_int_t)timeout_ns, "pid",
-						(json_int_t)(r->age_ns ? r->age_pid : 0)));
+		json_array_append_new(
+			list, json_pack("{s:o, s:I, s:I, s:I}", "ring", view_text(r->ring),
+					"age_ns", (json_int_t)r->age_ns, "timeout_ns",
+					(json_int_t)timeout_ns, "pid", (json_int_t)r->age_pid));
 	}
 	return list;
 }
@@ -142,6 +141,20 @@ void davy_view_gpu(const struct davy_agent *a, const char *device, json_t *o)
 			      m->now.host_total - m->now.host_available, m->now.host_total,
 			      trend_ns);
 	}
+}
+
+/* On a host with hundreds of processes and alarms: without them, rather than without an answer. */
+json_t *davy_view_fit(json_t *status)
+{
+	static const char *const least[] = { "workloads", "alarms", "processes" };
+
+	for (size_t i = 0; i < sizeof(least) / sizeof(least[0]); i++) {
+		if (json_dumpb(status, NULL, 0, JSON_COMPACT) <= DAVY_MESSAGE_MAX)
+			break;
+		json_object_set_new(status, least[i], json_array());
+		json_object_set_new(status, "shortened", json_true());
+	}
+	return status;
 }
 
 /* Cumulative counts: a view divides differences by the time between two answers. */
