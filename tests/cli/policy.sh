@@ -184,6 +184,9 @@ policy_agent_checks() {
 	check "policy explain of an engine that does not run exits with 4" exits 4 "$installed" policy explain no-such.service $s
 	check "policy explain refers to status for running engines" says "no running engine 'no-such.service'; 'davylamp status' lists"
 	check "policy show of an unknown workload exits with 4" exits 4 "$installed" policy show 4294967295 $s
+	recent() { printf '{"op":"recent"}' | $1 "$work/send" "$work/sock" >"$work/answer"; jq -e "$2" "$work/answer" >/dev/null; }
+	check "root reads the latest events" until_true 20 recent "" '.op == "recent" and (.events | length) > 0'
+	check "another user reads no events: they contain lines of the kernel log" recent "$nobody" '.op == "recent" and .events == [] and (.decisions | type) == "array"'
 	printf '{"op":"policy_of","pid":1}' | $nobody "$work/send" "$work/sock" >"$work/answer" || true
 	check "only root may request for the policy of an engine" grep -q 'only root may request' "$work/answer"
 	check "policy forget through the agent removes ledger rows and rules" bash -c "'$installed' policy forget --model b.gguf --json $s | jq -e '.learned == 2 and .rules == 1'"
