@@ -66,12 +66,12 @@ static void the_laboratory_gives_the_first_probability(void **state)
 	(void)state;
 	watched_engine();
 	assert_int_equal(probability(1), 0);
-	assert_int_equal(probability(2), 1000 * 11 / 12); /* 10 of 10 in calibration.c */
+	assert_int_equal(probability(2), 1000 * 6 / 7); /* 5 of 5 in calibration.c */
 	ring_on(GPU, 300, 1, 60);
 	assert_int_equal(kept[kept_count - 1].level, 1);
 	assert_int_equal(kept[kept_count - 1].probability_permille, 0);
 	stalls_at_level(2);
-	assert_int_equal(last_alarm()->probability_permille, 916);
+	assert_int_equal(last_alarm()->probability_permille, 857);
 }
 
 static void the_history_of_the_host_wins(void **state)
@@ -80,18 +80,18 @@ static void the_history_of_the_host_wins(void **state)
 
 	(void)state;
 	watched_engine();
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 5; i++) {
 		was = probability(2);
 		stalls(false, 2);
 		assert_true(probability(2) < was);
 	}
-	assert_int_equal(scored(2)->alarms, 10);
+	assert_int_equal(scored(2)->alarms, 5);
 	assert_int_equal(scored(2)->confirmed, 0);
 	assert_int_equal(probability(2), 500);
-	assert_int_equal(probability(3), 916); /* each level has its own history */
+	assert_int_equal(probability(3), 857); /* each level has its own history */
 	stalls(true, 2);
 	assert_int_equal(scored(2)->confirmed, 1);
-	assert_int_equal(probability(2), 1000 * 12 / 23);
+	assert_int_equal(probability(2), 1000 * 7 / 13);
 	assert_int_equal(last_alarm()->probability_permille, 500);
 }
 
@@ -104,8 +104,8 @@ static void earlier_starts_count(void **state)
 	earlier(3, 1000000000, 1000000000);
 	assert_int_equal(probability(3), 999); /* never certain */
 	earlier(3, 30, 6);
-	assert_int_equal(probability(3), 1000 * 17 / 42);
-	assert_int_equal(probability(2), 916);
+	assert_int_equal(probability(3), 1000 * 12 / 37);
+	assert_int_equal(probability(2), 857);
 	assert_int_equal(scored(3)->alarms, 0);
 }
 
@@ -176,7 +176,7 @@ static void an_ordinary_user_changes_no_probability(void **state)
 	pass(900 * S);
 	assert_int_equal(score(STALL)->confirmed, 1);
 	assert_int_equal(scored(3)->alarms, 0);
-	assert_int_equal(probability(3), 916);
+	assert_int_equal(probability(3), 857);
 }
 
 static void an_averted_failure_is_not_scored(void **state)
@@ -199,19 +199,19 @@ static void the_errors_of_stated_probabilities_add_up(void **state)
 
 	(void)state;
 	watched_engine();
-	earlier(2, 12, 0); /* with the laboratory's 10: 11 of 24 */
-	stalls(true, 2);   /* 458 stated, then 12 of 25 */
-	assert_int_equal(c->error_sum, 542 * 542);
-	stalls(false, 2); /* 480 stated */
-	assert_int_equal(c->error_sum, 542 * 542 + 480 * 480);
-	stalls(true, 3); /* 916 stated */
-	assert_int_equal(c->error_sum, 542 * 542 + 480 * 480 + 84 * 84);
+	earlier(2, 7, 0); /* with the laboratory's 5: 6 of 14 */
+	stalls(true, 2);   /* 428 stated, then 7 of 15 */
+	assert_int_equal(c->error_sum, 572 * 572);
+	stalls(false, 2); /* 466 stated */
+	assert_int_equal(c->error_sum, 572 * 572 + 466 * 466);
+	stalls(true, 3); /* 857 stated */
+	assert_int_equal(c->error_sum, 572 * 572 + 466 * 466 + 143 * 143);
 	assert_int_equal(c->bin[4].alarms, 2);
-	assert_int_equal(c->bin[4].stated_permille, 458 + 480);
+	assert_int_equal(c->bin[4].stated_permille, 428 + 466);
 	assert_int_equal(c->bin[4].confirmed, 1);
-	assert_int_equal(c->bin[9].alarms, 1);
-	assert_int_equal(c->bin[9].stated_permille, 916);
-	assert_int_equal(c->bin[9].confirmed, 1);
+	assert_int_equal(c->bin[8].alarms, 1);
+	assert_int_equal(c->bin[8].stated_permille, 857);
+	assert_int_equal(c->bin[8].confirmed, 1);
 }
 
 static void sums_of_histories_add_their_scores(void **state)
@@ -226,10 +226,10 @@ static void sums_of_histories_add_their_scores(void **state)
 	davy_foresight_add(&sum, &core.foresight);
 	assert_int_equal(sum.calibration.of[STALL][1].alarms, 2);
 	assert_int_equal(sum.calibration.of[STALL][1].confirmed, 2);
-	assert_int_equal(sum.calibration.error_sum, 2 * 84 * 84);
-	assert_int_equal(sum.calibration.bin[9].alarms, 2);
-	assert_int_equal(sum.calibration.bin[9].stated_permille, 2 * 916);
-	assert_int_equal(sum.calibration.bin[9].confirmed, 2);
+	assert_int_equal(sum.calibration.error_sum, 2 * 143 * 143);
+	assert_int_equal(sum.calibration.bin[8].alarms, 2);
+	assert_int_equal(sum.calibration.bin[8].stated_permille, 2 * 857);
+	assert_int_equal(sum.calibration.bin[8].confirmed, 2);
 	assert_int_equal(sum.earlier[STALL][1].alarms, 0);
 }
 

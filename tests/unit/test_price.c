@@ -47,7 +47,7 @@ static void an_unlikely_failure_is_not_worth_a_restart(void **state)
 	assert_int_equal(shrink()->verdict, DAVY_VERDICT_REFUSED);
 	assert_int_equal(shrink()->refusal, DAVY_REFUSED_PRICE);
 	assert_in_range(shrink()->price_ms, 68000, 70000);
-	assert_in_range(shrink()->harm_ms, 3000, 6000);
+	assert_in_range(shrink()->harm_ms, 2000, 6000);
 	assert_int_equal(count_of_action(DAVY_ACTION_SHRINK, DAVY_HZ_JOB_HEADROOM), 1);
 }
 

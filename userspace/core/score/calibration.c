@@ -14,26 +14,26 @@ struct calibration_prior {
 };
 
 /*
- * By level 2 and 3; made by tests/foresight/priors. At most 10 alarms each: after as many of its
+ * By level 2 and 3; made by tests/foresight/priors. At most 5 alarms each: after as many of its
  * own, a host counts more than the laboratory. A failure that no event shows, such as thrash
  * without an error, is none here either.
  */
 static const struct calibration_prior priors[DAVY_HZ_COUNT][DAVY_SCORED_LEVELS] = {
 	[DAVY_HZ_ENGINE_EXCEPTION] = { { 0, 0 }, { 3, 0 } },
-	[DAVY_HZ_ENGINE_WEDGED] = { { 10, 10 }, { 0, 0 } },
-	[DAVY_HZ_JOB_STALL] = { { 10, 10 }, { 10, 10 } },
-	[DAVY_HZ_FAULT_STORM] = { { 10, 5 }, { 10, 10 } },
-	[DAVY_HZ_EVICTION_STORM] = { { 10, 10 }, { 10, 0 } },
-	[DAVY_HZ_ALLOC_FAILURE] = { { 10, 7 }, { 10, 7 } },
-	[DAVY_HZ_EXHAUSTION] = { { 10, 10 }, { 10, 10 } },
-	[DAVY_HZ_SILENT_SPILL] = { { 10, 1 }, { 10, 0 } },
-	[DAVY_HZ_HOST_PRESSURE] = { { 10, 10 }, { 10, 10 } },
-	[DAVY_HZ_SILENT_CPU] = { { 10, 0 }, { 0, 0 } },
-	[DAVY_HZ_HARDWARE] = { { 10, 10 }, { 10, 10 } },
-	[DAVY_HZ_DRIVER_WARNING] = { { 10, 10 }, { 10, 8 } },
-	[DAVY_HZ_JOB_HEADROOM] = { { 10, 10 }, { 10, 10 } },
-	[DAVY_HZ_RESTORE_HOG] = { { 10, 5 }, { 10, 7 } },
-	[DAVY_HZ_QUEUE_THRASH] = { { 10, 0 }, { 10, 5 } },
+	[DAVY_HZ_ENGINE_WEDGED] = { { 5, 5 }, { 0, 0 } },
+	[DAVY_HZ_JOB_STALL] = { { 5, 5 }, { 5, 5 } },
+	[DAVY_HZ_FAULT_STORM] = { { 5, 3 }, { 5, 5 } },
+	[DAVY_HZ_EVICTION_STORM] = { { 5, 5 }, { 5, 0 } },
+	[DAVY_HZ_ALLOC_FAILURE] = { { 5, 4 }, { 5, 4 } },
+	[DAVY_HZ_EXHAUSTION] = { { 5, 5 }, { 5, 5 } },
+	[DAVY_HZ_SILENT_SPILL] = { { 5, 1 }, { 5, 0 } },
+	[DAVY_HZ_HOST_PRESSURE] = { { 5, 5 }, { 5, 5 } },
+	[DAVY_HZ_SILENT_CPU] = { { 5, 0 }, { 0, 0 } },
+	[DAVY_HZ_HARDWARE] = { { 5, 5 }, { 5, 5 } },
+	[DAVY_HZ_DRIVER_WARNING] = { { 5, 5 }, { 5, 4 } },
+	[DAVY_HZ_JOB_HEADROOM] = { { 5, 5 }, { 5, 5 } },
+	[DAVY_HZ_RESTORE_HOG] = { { 5, 3 }, { 5, 4 } },
+	[DAVY_HZ_QUEUE_THRASH] = { { 5, 0 }, { 5, 3 } },
 };
 
 uint32_t davy_foresight_probability(const struct davy_step *s, enum davy_hazard hazard,
