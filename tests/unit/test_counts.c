@@ -125,7 +125,7 @@ static void the_core_learns_the_scores_of_earlier_starts(void **state)
 	davy_agent_counts_open(&a);
 	assert_int_equal(a.core.foresight.earlier[DAVY_HZ_JOB_STALL][1].alarms, 3);
 	assert_int_equal(a.core.foresight.earlier[DAVY_HZ_JOB_STALL][1].confirmed, 3);
-	assert_int_equal(davy_foresight_probability(&s, DAVY_HZ_JOB_STALL, 3), 1000 * 14 / 15);
+	assert_int_equal(davy_foresight_probability(&s, DAVY_HZ_JOB_STALL, 3), 1000 * 9 / 10);
 	assert_int_equal(davy_agent_counts(&a).seen.calibration.of[DAVY_HZ_JOB_STALL][1].alarms, 3);
 	assert_int_equal(a.event_count, 1); /* no other level is scored */
 }

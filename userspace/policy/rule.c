@@ -40,9 +40,9 @@ static const char *const key_names[DAVY_POLICY_KEY_COUNT] = {
 	[DAVY_POLICY_WARN] = "warn",
 	[DAVY_POLICY_ENVIRONMENT] = "environment",
 	[DAVY_POLICY_ARGUMENT] = "argument",
-	[DAVY_POLICY_THRESHOLD] = "threshold",
 	[DAVY_POLICY_VRAM_MAX] = "vram_max",
 	[DAVY_POLICY_VRAM_RESERVE] = "vram_reserve",
+	[DAVY_POLICY_THRESHOLD] = "threshold",
 };
 
 static const char *const cache_type_names[DAVY_CACHE_TYPE_COUNT] = { "any", "f16", "q8_0", "q4_0" };

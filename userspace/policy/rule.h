@@ -58,9 +58,9 @@ enum davy_policy_key {
 	DAVY_POLICY_WARN,	  /* message if another backend is forced */
 	DAVY_POLICY_ENVIRONMENT,  /* of a name; an empty text: not set by the policy */
 	DAVY_POLICY_ARGUMENT,	  /* of a name; an empty text: an option without a value */
-	DAVY_POLICY_THRESHOLD,	  /* agent's layer only: "job_stall.level2 60 %" */
 	DAVY_POLICY_VRAM_MAX,	  /* KiB, on each device; 0: no quota */
 	DAVY_POLICY_VRAM_RESERVE, /* KiB of a device for everybody outside the workloads */
+	DAVY_POLICY_THRESHOLD,	  /* agent's layer only: "job_stall.level2 60 %" */
 	DAVY_POLICY_KEY_COUNT,
 };
 

@@ -270,7 +270,7 @@ static json_t *account_versions(const struct davy_dossier *d, bool redact)
 			json_object_set(o, key, value);
 			continue;
 		}
-		text = strcmp(key, "davylamp") && strcmp(key, "kernel")
+		text = strcmp(key, "davylamp") != 0 && strcmp(key, "kernel") != 0
 			       ? strpbrk(text, "0123456789")
 			       : text;
 		snprintf(cut, sizeof(cut), "%.*s", text ? (int)strspn(text, "0123456789.") : 0,

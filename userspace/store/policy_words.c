@@ -113,7 +113,7 @@ bool davy_policy_value_read(enum davy_policy_key key, const char *text, uint32_t
 		[DAVY_POLICY_GPU_LAYERS_OFF] = 4096,
 	};
 	const char *name = davy_policy_key_name(key);
-	int64_t number;
+	int64_t number = 0;
 
 	*ret_number = 0;
 	if (!text_read(name, text, wrong))
