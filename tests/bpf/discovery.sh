@@ -187,7 +187,7 @@ check "each line of the text output has a known format" bash -c \
 	"! grep -vE '^( *[+-][0-9.]+ ms +[0-9]+  |                                       |reached: |stopped|without|because: |also: |$)' '$work/text'"
 
 echo "== a process that runs, a unit that starts"
-env LD_LIBRARY_PATH="$all" STAND_IN_WAITS="$work/go" STAND_IN_CHILD_NVML=1 \
+env LD_LIBRARY_PATH="$all" STAND_IN_UNTIL="$work/go" STAND_IN_CHILD_NVML=1 \
 	STAND_IN_BACKEND="$stand/backend/libggml-cuda.so" "$stand/bin/ollama" &
 slow=$!
 "$program" trace discovery --json --out "$work/steps" --pid $slow 2>"$work/engine.err" &

@@ -76,14 +76,13 @@ static int start_child(const char *self)
 
 int main(int argc, char **argv)
 {
-	const char *name = strrchr(argv[0], '/');
+	const char *name = strrchr(argv[0], '/'), *until = getenv("STAND_IN_UNTIL");
 
 	(void)argc;
 	name = name ? name + 1 : argv[0];
 	if (!strcmp(name, "llama-server"))
 		return llama_server();
-	for (int i = 0;
-	     getenv("STAND_IN_WAITS") && access(getenv("STAND_IN_WAITS"), F_OK) && i < 120000; i++)
+	for (int i = 0; until && access(until, F_OK) && i < 120000; i++)
 		usleep(1000);
 	if (!getenv("STAND_IN_NO_NVML") && ask_nvml() <= 0)
 		return 0; /* continues without a GPU */
