@@ -164,6 +164,26 @@ static void failed_graphs_on_the_cpu_are_no_hazard(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
+/* A host under load: the check of an engine that works may take too long. */
+static void no_answer_after_one_failed_graph_proves_nothing(void **state)
+{
+	(void)state;
+	begin_recording("engine_wedged-no-answer");
+	serve();
+	results(50, 100, 1);
+	pass(400 * MS);
+	answers_error(0, 0);
+	pass(20 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	results(50, 100, 2);
+	pass(11 * S); /* it is checked again */
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
+	answers_error(500, DAVY_PROBE_COMPUTE_FAILED);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->observed, 2);
+	assert_replays();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +194,7 @@ int main(void)
 		cmocka_unit_test(failing_graphs_are_reported_where_no_check_is_possible),
 		cmocka_unit_test(tokens_of_failing_graphs_are_no_recovery),
 		cmocka_unit_test(failed_graphs_on_the_cpu_are_no_hazard),
+		cmocka_unit_test(no_answer_after_one_failed_graph_proves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

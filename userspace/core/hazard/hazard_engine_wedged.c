@@ -201,12 +201,15 @@ static bool engine_wedged_runs_on(const struct davy_step *s, const struct davy_p
 	       !engine_wedged_graph_stuck(s, p) && !engine_wedged_is_silent(s, p);
 }
 
-/* An error that says nothing of the graph, such as a refused request. */
+/*
+ * Proves nothing about a failed graph: another error, such as a refused request, or no answer on a
+ * host under load. A lost device fails at once.
+ */
 static bool engine_wedged_other_error(const struct davy_step *s, const struct davy_process *p,
 				      const struct davy_ev_probe *probe)
 {
 	return engine_wedged_only_fails(s, p) && !engine_wedged_proven(s, p) &&
-	       probe->completion_status && !(probe->flags & DAVY_PROBE_COMPUTE_FAILED);
+	       !(probe->flags & DAVY_PROBE_COMPUTE_FAILED);
 }
 
 static void engine_wedged_look_at_probe(struct davy_step *s)
