@@ -116,6 +116,8 @@ case_killed() {
 	check "a change during which the agent is killed (8 times) is complete or undone" \
 		test $bad = 0
 	check "the unit's files are complete after the kills" both_files_are_told
+	is_known() { [[ $(workload llama) -gt 0 ]]; }
+	until_true 20 is_known # the new agent asks systemd for the unit
 	id=$(workload llama)
 	order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
 	check "the unit can be changed after the kills" told llama LLAMA_ARG_UBATCH=64

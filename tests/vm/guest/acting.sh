@@ -80,7 +80,7 @@ grow() {
 }
 
 # llama-server computes on the CPU here. Beside it runs the load of its GPU: jobs whose length is
-# proportional to its batch, until the hard prompt is over (/tmp/soft).
+# proportional to its batch, and grows with the original batch, until the hard prompt is over (/tmp/soft).
 mkdir -p /tmp/gpu
 cp /lab/gpu-client /tmp/gpu/llama-server
 cat >/tmp/llama-server <<'END'
@@ -90,10 +90,11 @@ for word; do
 	case $last in -ub | --ubatch-size) ubatch=$word ;; esac
 	last=$word
 done
-ms=$((ubatch * 2))
-[ ! -e /tmp/soft ] || ms=50
+ms=$ubatch grows=0
+[ "$ubatch" != 512 ] || grows=24
+[ ! -e /tmp/soft ] || ms=50 grows=0
 /tmp/gpu/llama-server -m /models/tiny.gguf --ubatch-size $ubatch --comm llama-server --ring compute \
-	--slow /sys/module/davylamp_inject/parameters/slow_ms prefill $ms 0 10000 >/dev/null &
+	--slow /sys/module/davylamp_inject/parameters/slow_ms prefill $ms $grows 10000 >/dev/null &
 export LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/llama
 exec chroot /engine /usr/bin/llama-server "$@"
 END
@@ -113,7 +114,7 @@ shrink() {
 		--host 127.0.0.1 --port 18302 -t 1 -c 512 -fit off >/tmp/engine.out 2>/tmp/engine.err &
 	supervisor=$!
 	check "a real llama-server comes up" lab_soon 60 healthy
-	check "the engine gets a smaller batch" lab_soon 60 batch_is 256
+	check "the engine gets a smaller batch" lab_soon 60 batch_is '(256|128|64|32)'
 	touch /tmp/soft
 	check "the engine with the smaller batch answers" lab_soon 60 healthy
 	check "the engine gets its original batch back" lab_soon 60 batch_is 512
