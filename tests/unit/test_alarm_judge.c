@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The judge: which alarms foresee a failure, whom they name, and which actions are in time. */
+/* The judge: which alarms foresee a failure, which process they name, which actions are in time. */
 #include "history.h"
 
 #include "lab/alarm_judge.h"

@@ -89,7 +89,7 @@ struct davy_times_state *davy_world_times(struct davy_world *w, const char *devi
 struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_process *p,
 				      const char *device, uint64_t now_ns);
 
-/* A hash of its model's name; without one, of its own. */
+/* A hash of the name of the model of "p". Without a model: of the process's name. */
 uint32_t davy_model_key(const struct davy_process *p);
 
 /* NULL: nothing is known. */
