@@ -522,6 +522,7 @@ int BPF_PROG(vram_made, struct amdgpu_bo *bo)
 	struct lineage *of;
 	struct look *look;
 	__u64 id;
+	long err;
 
 	if (!bo || !(BPF_CORE_READ(bo, preferred_domains) & DOMAIN_VRAM))
 		return 0;
@@ -537,8 +538,9 @@ int BPF_PROG(vram_made, struct amdgpu_bo *bo)
 	__builtin_memcpy(&fresh.of, of, sizeof(fresh.of));
 	fresh.device = (__u64)BPF_CORE_READ(adev, dev);
 	fresh.size = BPF_CORE_READ(bo, tbo.base.size);
-	if (bpf_map_update_elem(&objects, &id, &fresh, BPF_ANY)) {
-		davy_lost(DAVY_LOSS_SUMS_FULL);
+	err = bpf_map_update_elem(&objects, &id, &fresh, BPF_ANY);
+	if (err) {
+		davy_lost(err == -E2BIG ? DAVY_LOSS_SUMS_FULL : DAVY_LOSS_MAP_BUSY);
 		return 0;
 	}
 	credit(&fresh, look, own);

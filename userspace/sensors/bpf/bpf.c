@@ -299,6 +299,7 @@ void davy_bpf_tick(struct davy_bpf *b, uint64_t now_ns)
 		b->looked_ns = now_ns;
 		look_at_ftrace(b, now_ns);
 		look_for_modules(b, now_ns);
+		davy_bpf_poll_skipped(b, now_ns);
 	}
 	davy_bpf_poll_rings(b, now_ns);
 	davy_bpf_poll_graphs(b, now_ns);
@@ -308,6 +309,7 @@ void davy_bpf_tick(struct davy_bpf *b, uint64_t now_ns)
 	davy_bpf_probes_tick(b, now_ns);
 	drop_btf(b);
 	davy_bpf_poll_losses(b, now_ns);
+	davy_bpf_vram_tick(b, now_ns);
 }
 
 bool davy_bpf_jobs_running(const struct davy_bpf *b)

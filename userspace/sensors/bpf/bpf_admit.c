@@ -7,6 +7,8 @@
 
 #include "lib/log.h"
 
+#define WALK_NS (60 * DAVY_NS_PER_S)
+
 static int admit_map(const struct davy_bpf *b, const char *name)
 {
 	return davy_bpf_object_map(&b->objects[DAVY_OBJ_ADMIT], name);
@@ -100,6 +102,18 @@ void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)
 	state.generation = b->vram_generation += changed;
 	if (changed) /* only now: the programs read the limits again */
 		bpf_map_update_elem(admit_map(b, "vram_state"), &zero, &state, BPF_ANY);
+}
+
+void davy_bpf_vram_tick(struct davy_bpf *b, uint64_t now_ns)
+{
+	struct davy_bpf_object *o = &b->objects[DAVY_OBJ_ADMIT];
+	uint64_t left_out = o->skipped + b->losses_reported[DAVY_LOSS_MAP_BUSY];
+
+	if (!o->loaded || (left_out == b->vram_left_out && now_ns < b->vram_walked_ns + WALK_NS))
+		return;
+	b->vram_left_out = left_out;
+	b->vram_walked_ns = now_ns;
+	davy_bpf_object_iterate(o);
 }
 
 bool davy_bpf_vram_device(const struct davy_bpf *b, uint64_t *key,

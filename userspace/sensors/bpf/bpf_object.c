@@ -248,6 +248,14 @@ static int load_wanted(struct davy_bpf_object *o, struct davy_shared_maps *share
 	return !err && bpf_object__load(o->object) ? -errno : err;
 }
 
+static uint32_t id_of(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ? 0 : info.id;
+}
+
 /* Uprobes are attached later, file by file; a syscall program is run, not attached. */
 static int attach_all(struct davy_bpf_object *o)
 {
@@ -255,10 +263,13 @@ static int attach_all(struct davy_bpf_object *o)
 
 	for (size_t i = 0; i < o->program_count; i++) {
 		struct davy_program *p = &o->program[i];
+		struct bpf_program *program;
 
 		if (p->state != DAVY_PROGRAM_LIVE)
 			continue;
-		p->link = bpf_program__attach(bpf_object__find_program_by_name(o->object, p->name));
+		program = bpf_object__find_program_by_name(o->object, p->name);
+		p->link = bpf_program__attach(program);
+		p->id = p->link ? id_of(program) : 0;
 		if (p->link)
 			continue;
 		p->error = -errno;
@@ -409,6 +420,7 @@ void davy_bpf_object_unload(struct davy_bpf_object *o)
 	bpf_object__close(o->object);
 	o->object = NULL;
 	o->loaded = false;
+	o->skipped = 0;
 }
 
 int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name)
@@ -433,6 +445,30 @@ void davy_bpf_object_iterate(const struct davy_bpf_object *o)
 			continue;
 		close(fd);
 	}
+}
+
+static uint64_t skipped_of(uint32_t id)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		info.recursion_misses = 0;
+	close(fd);
+	return info.recursion_misses;
+}
+
+uint64_t davy_bpf_object_skipped(const struct davy_bpf_object *o)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; o->loaded && i < o->program_count; i++)
+		if (o->program[i].link && o->program[i].id)
+			sum += skipped_of(o->program[i].id);
+	return sum;
 }
 
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program)

@@ -56,6 +56,7 @@ struct davy_program {
 	int error;	    /* -errno of a refusal */
 	const char *reason; /* why it is not live, "" when it is; never freed */
 	struct bpf_link *link;
+	uint32_t id; /* the kernel's, of an attached one */
 };
 
 struct davy_bpf_object {
@@ -71,6 +72,7 @@ struct davy_bpf_object {
 	uint64_t lost_ns;  /* since when it is not live though it was; 0: is, or never was */
 	uint64_t retry_ns; /* when to try again; 0: not by itself */
 	uint32_t attempts;
+	uint64_t skipped; /* calls of its programs that were reported as skipped */
 	struct davy_ev_sensor state;
 };
 
@@ -91,6 +93,11 @@ void davy_bpf_object_off(struct davy_bpf_object *o, enum davy_sensor_state state
 int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name);
 /* Runs its programs that iterate over what the kernel has. */
 void davy_bpf_object_iterate(const struct davy_bpf_object *o);
+/*
+ * How often the kernel has skipped an attached program because the same program was interrupted on
+ * that CPU (bpf_prog_info.recursion_misses): under load on kernels with full or lazy preemption.
+ */
+uint64_t davy_bpf_object_skipped(const struct davy_bpf_object *o);
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program);
 
 #endif

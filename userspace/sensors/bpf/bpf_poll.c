@@ -401,6 +401,18 @@ static uint64_t loss_of(int fd, uint32_t cause)
 	return sum;
 }
 
+static void tell_loss(struct davy_bpf *b, const char *name, const char *reason, uint64_t count,
+		      uint64_t now_ns)
+{
+	struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_SENSOR, 0);
+
+	ev.sensor.state = DAVY_SENSOR_LOST;
+	ev.sensor.count = count;
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), name);
+	davy_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
+	davy_sensor_say(b, &ev);
+}
+
 void davy_bpf_poll_losses(struct davy_bpf *b, uint64_t now_ns)
 {
 	static const char *const causes[DAVY_LOSS_COUNT] = {
@@ -416,17 +428,26 @@ void davy_bpf_poll_losses(struct davy_bpf *b, uint64_t now_ns)
 	int fd = davy_bpf_shared(b, DAVY_SHARED_LOSSES);
 
 	for (uint32_t cause = 0; fd >= 0 && cause < DAVY_LOSS_COUNT; cause++) {
-		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_SENSOR, 0);
-		uint64_t lost = loss_of(fd, cause);
+		uint64_t lost = loss_of(fd, cause), before = b->losses_reported[cause];
 
-		if (lost == b->losses_reported[cause])
-			continue;
-		ev.sensor.state = DAVY_SENSOR_LOST;
-		ev.sensor.count = lost - b->losses_reported[cause];
-		davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "bpf");
-		davy_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), causes[cause]);
 		b->losses_reported[cause] = lost;
-		davy_sensor_say(b, &ev);
+		if (lost != before)
+			tell_loss(b, "bpf", causes[cause], lost - before, now_ns);
+	}
+}
+
+void davy_bpf_poll_skipped(struct davy_bpf *b, uint64_t now_ns)
+{
+	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
+		struct davy_bpf_object *o = &b->objects[i];
+		uint64_t skipped = davy_bpf_object_skipped(o), before = o->skipped;
+
+		if (skipped <= before)
+			continue;
+		o->skipped = skipped;
+		tell_loss(b, o->name,
+			  "a program was interrupted by its own hook and the kernel skipped it",
+			  skipped - before, now_ns);
 	}
 }
 

@@ -79,6 +79,8 @@ struct davy_bpf {
 	bool functions_off;		    /* kernel.ftrace_enabled is 0 */
 	bool vram_wanted;		    /* the account of VRAM is loaded */
 	uint32_t vram_generation;	    /* of its limits */
+	uint64_t vram_left_out;		    /* calls that the account had missed at the last walk */
+	uint64_t vram_walked_ns;
 	bool jobs_running;
 	bool tells_jobs;	  /* the programs report the next job */
 	uint64_t job_reported_ns; /* when they did; 0: never */
@@ -120,6 +122,8 @@ void davy_bpf_set_settings(struct davy_bpf *b, const struct davy_bpf_object *lea
 
 /* bpf_admit.c: a record of the account of VRAM. */
 void davy_bpf_vram_record(struct davy_bpf *b, const struct davy_wire_vram *w);
+/* Adds to the account what the driver has and its programs did not see being made. */
+void davy_bpf_vram_tick(struct davy_bpf *b, uint64_t now_ns);
 /* bpf.c: loads or unloads an object now. */
 void davy_bpf_want(struct davy_bpf *b, enum davy_object_index index, bool wanted);
 
@@ -129,6 +133,8 @@ void davy_bpf_poll_rings(struct davy_bpf *b, uint64_t now_ns);
 void davy_bpf_poll_graphs(struct davy_bpf *b, uint64_t now_ns);
 void davy_bpf_poll_movers(struct davy_bpf *b, uint64_t now_ns);
 void davy_bpf_poll_losses(struct davy_bpf *b, uint64_t now_ns);
+/* Calls of programs that the kernel has skipped. */
+void davy_bpf_poll_skipped(struct davy_bpf *b, uint64_t now_ns);
 void davy_bpf_measure_hz(struct davy_bpf *b);
 /* Reports what one engine has computed, before another event of that engine. */
 void davy_bpf_poll_engine(struct davy_bpf *b, uint32_t tgid, uint64_t now_ns);
