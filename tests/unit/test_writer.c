@@ -139,6 +139,30 @@ static void a_full_pipe_costs_text_and_no_time(void **state)
 	alarm(0);
 }
 
+static void a_line_larger_than_the_pipe_costs_no_time(void **state)
+{
+	static char text[1 << 20], back[sizeof(text)];
+	struct davy_writer o;
+	size_t have = 0;
+	int ends[2];
+
+	(void)state;
+	alarm(20);
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(davy_writer_open(&o, ends[1]), 0);
+	assert_true(davy_writer_put(&o, text, sizeof(text)));
+	while (!davy_writer_flush(&o))
+		have += (size_t)read(ends[0], back + have, sizeof(back) - have);
+	while (have < sizeof(text))
+		have += (size_t)read(ends[0], back + have, sizeof(back) - have);
+	assert_memory_equal(back, text, sizeof(text));
+	davy_writer_close(&o);
+	close(ends[1]);
+	close(ends[0]);
+	alarm(0);
+}
+
 static bool put(void *arg, const char *text, size_t size)
 {
 	return davy_writer_put(arg, text, size);
@@ -175,6 +199,7 @@ int main(void)
 		cmocka_unit_test(a_stopped_terminal_costs_text_and_no_time),
 		cmocka_unit_test(a_partly_written_line_is_completed_before_the_next),
 		cmocka_unit_test(a_full_pipe_costs_text_and_no_time),
+		cmocka_unit_test(a_line_larger_than_the_pipe_costs_no_time),
 		cmocka_unit_test(messages_that_were_lost_are_counted),
 	};
 

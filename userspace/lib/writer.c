@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,16 +33,30 @@ void davy_writer_close(struct davy_writer *o)
 	o->fd = -1;
 }
 
-/* Returns the number of bytes written; 0 if the descriptor is not writable or fails. */
-static size_t writer_write_some(struct davy_writer *o, const char *text, size_t size)
+static bool writer_has_room(const struct davy_writer *o)
 {
 	struct pollfd out = { .fd = o->fd, .events = POLLOUT };
-	ssize_t n;
 
-	if (o->fd < 0 || poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
-		return 0;
-	n = write(o->fd, text, size);
-	return n > 0 ? (size_t)n : 0;
+	return o->fd >= 0 && poll(&out, 1, 0) == 1 && out.revents & POLLOUT;
+}
+
+/*
+ * Returns the number of bytes written, 0 if the descriptor is not writable or fails. A pipe that is
+ * reported as writable takes PIPE_BUF bytes; a larger write would wait for the reader.
+ */
+static size_t writer_write_some(struct davy_writer *o, const char *text, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size && writer_has_room(o)) {
+		ssize_t n =
+			write(o->fd, text + done, size - done < PIPE_BUF ? size - done : PIPE_BUF);
+
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
 }
 
 bool davy_writer_flush(struct davy_writer *o)
