@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
 #include "history.h"
 
 #include "report/plan_text.h"
@@ -151,6 +153,32 @@ static void a_failed_restart_goes_one_rung_up(void **state)
 		    "because runner_crash: ended by SIGSEGV;");
 }
 
+static size_t actions_kept(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kept_count; i++)
+		count += kept[i].kind == DAVY_PLAN_ACTION;
+	return count;
+}
+
+/* The supervisor has another engine than the agent knows: acting again would never end. */
+static void an_action_on_a_process_that_was_replaced_is_followed_by_none(void **state)
+{
+	const struct davy_plan *plan;
+	size_t acted;
+
+	(void)state;
+	served_engine();
+	plan = crash(50);
+	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
+	acted = actions_kept();
+	act(plan->id, DAVY_ACT_FAILED, 0, -ESTALE);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -ESTALE);
+	pass(60 * S);
+	assert_int_equal(actions_kept(), acted);
+}
+
 /* The agent knows only that it ended: the status is in the exit event. */
 static void a_failed_restart_is_told_without_a_status(void **state)
 {
@@ -278,6 +306,7 @@ int main(void)
 		cmocka_unit_test(the_hourly_budget_ends_a_crash_loop),
 		cmocka_unit_test(our_own_stop_is_no_crash),
 		cmocka_unit_test(a_failed_restart_goes_one_rung_up),
+		cmocka_unit_test(an_action_on_a_process_that_was_replaced_is_followed_by_none),
 		cmocka_unit_test(a_failed_restart_is_told_without_a_status),
 		cmocka_unit_test(a_replacement_that_dies_ends_the_act_at_once),
 		cmocka_unit_test(an_act_without_end_times_out),

@@ -4,12 +4,14 @@
  * nothing about the content of a file, so that no loader may call the file bad (the agent puts bad
  * files aside for good).
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <sqlite3.h>
@@ -352,6 +354,37 @@ static int setup(void **state)
 	return 0;
 }
 
+static int lowest_free(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+static void a_kept_descriptor_lets_a_full_process_read(void **state)
+{
+	struct rlimit before, full;
+	char text[64];
+	ssize_t n[3];
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	full = (struct rlimit){ (rlim_t)lowest_free(), before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+	n[0] = davy_read_file("/proc/self/stat", text, sizeof(text));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(davy_spare_fd_keep(), 0);
+	full.rlim_cur = (rlim_t)lowest_free();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+	n[1] = davy_read_file("/proc/self/stat", text, sizeof(text));
+	n[2] = davy_read_file("/proc/self/stat", text, sizeof(text)); /* it is kept again */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(n[0], -EMFILE);
+	assert_true(n[1] > 0);
+	assert_true(n[2] > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +398,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_read_whole_or_not_at_all),
 		cmocka_unit_test(a_file_that_is_too_long_is_not_truncated),
 		cmocka_unit_test(a_generated_file_with_additions_is_the_operators),
+		cmocka_unit_test(a_kept_descriptor_lets_a_full_process_read),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

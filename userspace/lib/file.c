@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,11 +49,32 @@ int davy_program_path(const char *name, char *buf, size_t size)
 	return access(buf, X_OK) ? -errno : 0;
 }
 
+static int spare = -1; /* open only to be closed */
+
+int davy_spare_fd_keep(void)
+{
+	if (spare < 0)
+		spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return spare < 0 ? -errno : 0;
+}
+
 ssize_t davy_read_file(const char *path, char *buf, size_t size)
 {
-	DAVY_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	bool lent = fd < 0 && (errno == EMFILE || errno == ENFILE) && spare >= 0;
+	ssize_t n;
 
-	return fd < 0 ? -errno : davy_read_fd(fd, buf, size);
+	if (lent) {
+		close(spare);
+		spare = -1;
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	}
+	n = fd < 0 ? -errno : davy_read_fd(fd, buf, size);
+	if (fd >= 0)
+		close(fd);
+	if (lent)
+		davy_spare_fd_keep();
+	return n;
 }
 
 ssize_t davy_read_fd(int fd, char *buf, size_t size)

@@ -44,6 +44,12 @@ int davy_program_path(const char *name, char *buf, size_t size);
 ssize_t davy_read_file(const char *path, char *buf, size_t size);
 ssize_t davy_read_fd(int fd, char *buf, size_t size);
 
+/*
+ * Keeps a descriptor for davy_read_file, which then works in a process that has no other one left:
+ * "no such process" and "no descriptor to look" must not be mistaken for each other. One thread.
+ */
+int davy_spare_fd_keep(void);
+
 /* Reads the whole file or fails: -EFBIG if the file has "size" bytes or more. */
 ssize_t davy_read_whole(const char *path, char *buf, size_t size);
 

@@ -10,8 +10,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define ENDED	      (-10) /* ECHILD, the same number wherever it is replayed */
-#define SMALLER_TRIES 2	    /* consecutive, before the device counts as bad */
+#define ENDED	      (-10)  /* ECHILD, the same number wherever it is replayed */
+#define STALE	      (-116) /* -ESTALE: the process of the plan is not the workload's any more */
+#define SMALLER_TRIES 2	     /* consecutive, before the device counts as bad */
 /* A freeze takes milliseconds, or fails. */
 #define FREEZE_ANSWER_NS (5 * DAVY_NS_PER_S)
 
@@ -303,9 +304,11 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 		davy_effect_add(w);
 	if (!result && (davy_action_replaces(w->act_action) || davy_action_replaces(w->act_undo)))
 		decide_replaced(s, w);
+	w->act_ns = 0;
+	if (result == STALE) /* about an engine that was replaced: nothing follows */
+		return;
 	if (result)
 		next = action_after(s, w);
-	w->act_ns = 0;
 	if (next != DAVY_ACTION_NONE)
 		decide_next(s, w, next, hazard);
 	else if (result)
