@@ -43,12 +43,12 @@ static void after(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_TICK:
+		davy_alarms_tick(s); /* first: an alarm that is over justifies nothing */
 		davy_decide_tick(s);
 		davy_escalation_tick(s);
 		davy_breakers_tick(s);
 		davy_foresight_tick(s);
 		davy_samples_tick(s);
-		davy_alarms_tick(s); /* last: what has no room waits, other workloads do not */
 		break;
 	case DAVY_EV_PROCESS_EXIT:
 		davy_decide_exit(s);

@@ -10,7 +10,7 @@
 #define MS_NS	  ((uint64_t)1000000)
 #define LOOK_NS	  (MS_NS / 10) /* doubles each time, up to: */
 #define LOOK_MOST MS_NS
-#define VERIFY_NS (500 * MS_NS)
+#define VERIFY_NS (2000 * MS_NS)
 #define NEVER	  UINT64_MAX
 
 int davy_freeze_valid(const struct davy_guard_order *o)

@@ -168,7 +168,8 @@ void davy_alarms_tick(struct davy_step *s)
 
 	if (!s->core->alarm_count)
 		return;
-	for (size_t i = 0; i < DAVY_CORE_ALARMS && s->count < s->max; i++) {
+	/* Half of the room is for actions; what ends later is reported later. */
+	for (size_t i = 0; i < DAVY_CORE_ALARMS && s->count < s->max / 2; i++) {
 		struct davy_alarm *a = &s->core->alarms[i];
 
 		if (a->used && s->now_ns - a->last_ns >= alarm_rest(a, clear_ns) &&
