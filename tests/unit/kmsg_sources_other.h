@@ -217,7 +217,7 @@ static const struct source other_sources[] = {
 	  "ID 1:0 CE 2|NVIDIA H200: ID 1", FAILURE(HANG) },
 	{ "580, 595 nvidia-modeset-linux.c", FROM_HOST,
 	  "nvidia-modeset: Version mismatch: nvidia.ko(%s) nvidia-modeset.ko(%s)\n",
-	  "580.142|595.45.04", FAILURE(DISCOVERY_MISS) },
+	  "580.142|595.45.04", BEFORE(DISCOVERY_MISS, DISCOVERY) },
 	{ "580, 595 nv.c", FROM_HOST,
 	  "NVRM: The NVIDIA probe routine was not called for %d device(s).\n", "1", NOTHING },
 	{ "580, 595 nv.c", FROM_HOST, "NVRM: No NVIDIA devices probed.\n", NULL,

@@ -734,7 +734,7 @@ static void a_spill_and_its_end(void **state)
 	(void)state;
 	begin_able("ladder-spill", DAVY_CAN_UNLOAD);
 	uses(50, 14000 * MIB, 0);
-	for (uint64_t i = 0; i < 60; i++, pass(200 * MS)) {
+	for (uint64_t i = 0; i < 100; i++, pass(200 * MS)) {
 		struct davy_event ev = event(DAVY_EV_MEMORY, 0);
 
 		davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);

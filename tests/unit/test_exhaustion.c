@@ -564,6 +564,33 @@ static void a_load_that_leaves_little_is_noted_once(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 1);
 }
 
+/* llama.cpp #18354: the weights fit, and the first message wants 400 MiB more. */
+static void a_load_that_leaves_less_than_a_first_request_needs_is_a_sign(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_engine(PID);
+	base = 2 * GB;
+	rate = 9 * GB;
+	target = VRAM - 300 * MIB;
+	live(20 * S);
+	vram_of = growing;
+	live(11 * S);
+	vram_of = held;
+	base = card.vram_used;
+	live(20 * S);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->level, 2);
+	live(600 * S); /* nobody asks it anything */
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_EXHAUSTION), 0);
+	ev = event(DAVY_EV_GRAPH, PID);
+	ev.graph.graph_count = 1;
+	ev.graph.last_ns = ev.graph.max_ns = 20 * MS;
+	tell(&ev);
+	live(15 * S); /* it fits */
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_EXHAUSTION), 1);
+}
+
 static void a_load_that_leaves_enough_is_not(void **state)
 {
 	(void)state;
@@ -691,6 +718,7 @@ int main(void)
 		cmocka_unit_test(a_cgroup_below_its_limit_is_ignored),
 		cmocka_unit_test(a_level_stands_until_half_as_much_again_is_left),
 		cmocka_unit_test(a_load_that_leaves_little_is_noted_once),
+		cmocka_unit_test(a_load_that_leaves_less_than_a_first_request_needs_is_a_sign),
 		cmocka_unit_test(a_load_that_leaves_enough_is_not),
 		cmocka_unit_test(a_device_that_is_gone_is_forgotten),
 		cmocka_unit_test(tables_are_bounded),

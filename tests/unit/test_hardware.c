@@ -63,7 +63,7 @@ static void a_line_has_the_level_of_its_weight(void **state)
 	assert_int_equal(hardware(line(DAVY_LOG_MACHINE_CHECK)), 3);
 	assert_int_equal(hardware(line(DAVY_LOG_AER)), 2);
 	assert_int_equal(hardware(line(DAVY_LOG_PCI_ERROR)), 3);
-	assert_int_equal(hardware(line(DAVY_LOG_PME_SPURIOUS)), 1); /* of one reporter */
+	assert_int_equal(warning(line(DAVY_LOG_PME_SPURIOUS)), 1); /* of one reporter */
 	assert_int_equal(hardware(line(DAVY_LOG_OFF_THE_BUS)), 3);
 	assert_int_equal(hardware(line(DAVY_LOG_SXID)), 3);
 	assert_int_equal(hardware(line(DAVY_LOG_RING_TIMEOUT)), 0);
@@ -238,7 +238,9 @@ static void each_precursor_has_one_hazard(void **state)
 			    (m->hazard == DAVY_LOG_HZ_JOB_STALL ||
 			     m->hazard == DAVY_LOG_HZ_QUEUE_STUCK ||
 			     m->hazard == DAVY_LOG_HZ_HOST_MEMORY ||
-			     m->hazard == DAVY_LOG_HZ_HOST_STALL || kind == DAVY_LOG_VM_LEAK);
+			     m->hazard == DAVY_LOG_HZ_HOST_STALL ||
+			     m->hazard == DAVY_LOG_HZ_DISCOVERY || kind == DAVY_LOG_VM_LEAK ||
+			     kind == DAVY_LOG_WORKER_HOGGED);
 
 		assert_int_equal(warning(line(kind)) != 0, mine);
 		if (m->role != DAVY_PART_PRECURSOR || kind == DAVY_LOG_AER_CORRECTED)

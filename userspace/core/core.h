@@ -20,6 +20,7 @@
 struct davy_alarm {
 	uint64_t last_ns;      /* last time its precursor was seen */
 	uint64_t strong_ns;    /* last time it was seen at its level */
+	uint64_t lasting_ns;   /* since when it was seen at its level without a pause */
 	uint64_t ended_ns;     /* the slot is free again, and had this alarm until then; 0: no */
 	struct davy_plan note; /* as raised */
 	bool used;

@@ -163,11 +163,11 @@ static bool next_action(struct davy_step *s, struct davy_alarm *a,
 }
 
 static bool escalation_is_due(const struct davy_step *s, const struct davy_alarm *a,
-			      const struct davy_workload *w)
+			      const struct davy_escalation *row, const struct davy_workload *w)
 {
 	uint64_t settle_ns = davy_config_ns(&s->core->config, DAVY_CFG_SETTLE_MS);
 
-	if (w->act_plan)
+	if (w->act_plan || a->strong_ns - a->lasting_ns < row->wait_s * DAVY_NS_PER_S)
 		return false;
 	if (a->hurried)
 		return s->now_ns - a->last_ns <= FRESH_NS;
@@ -228,7 +228,7 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 	a->target = w->id;
 	if (a->note.level > 1)
 		davy_effects_troubled(s, w);
-	if (s->count + DAVY_PLANS_SPARE > s->max || !escalation_is_due(s, a, w) ||
+	if (s->count + DAVY_PLANS_SPARE > s->max || !escalation_is_due(s, a, row, w) ||
 	    !next_action(s, a, row, w, &plan) || escalation_reported_before(s, a, w, &plan))
 		return;
 	if (!a->reported_refusal && davy_action_replaces(plan.action))

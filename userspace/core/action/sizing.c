@@ -149,15 +149,17 @@ static uint8_t sizing_other_backend(const struct davy_core *core, const struct d
 static bool sizing_device_fails(struct davy_step *s, const struct davy_workload *w,
 				const char *device)
 {
+	uint64_t clear_ns = davy_config_ns(&s->core->config, DAVY_CFG_CLEAR_MS);
 	const struct davy_core *core = s->core;
 
 	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		const struct davy_plan *n = &core->alarms[i].note;
 		const struct davy_hazard_row *row = s->hazards[n->hazard];
+		bool seen = s->now_ns - core->alarms[i].last_ns < clear_ns;
 
 		if (!core->alarms[i].used)
 			continue;
-		if (row->device_fails && n->level >= row->device_fails &&
+		if (row->device_fails && seen && n->level >= row->device_fails &&
 		    davy_same_name(n->device, device))
 			return true;
 		if (row->engine_fails && n->level >= row->engine_fails && n->workload == w->id)

@@ -186,7 +186,9 @@ static const struct davy_log_meaning meanings[DAVY_LOG_KIND_COUNT] = {
 	[DAVY_LOG_NV_PROGRESS] = PRECURSOR("nv_progress", RING_TIMEOUT, JOB_STALL, 3,
 					   DAVY_CAN_RING_TIMEOUT | DAVY_CAN_HANG),
 	[DAVY_LOG_NV_INIT_FAILED] = FAILURE("nv_init_failed", DEVICE_LOST),
-	[DAVY_LOG_NV_MISMATCH] = FAILURE("nv_mismatch", DISCOVERY_MISS),
+	/* one client has failed; the engine that runs goes on, and the next one finds no device */
+	[DAVY_LOG_NV_MISMATCH] =
+		PRECURSOR("nv_mismatch", DISCOVERY_MISS, DISCOVERY, 2, DAVY_CAN_DISCOVERY_MISS),
 	[DAVY_LOG_NV_LOCKED] = FAILURE("nv_locked", HANG),
 	[DAVY_LOG_NV_MAP_FAILED] =
 		PRECURSOR("nv_map_failed", PAGE_FAULT, FAULT_STORM, 2, DAVY_CAN_PAGE_FAULT),
@@ -210,7 +212,7 @@ static const struct davy_log_meaning meanings[DAVY_LOG_KIND_COUNT] = {
 		PRECURSOR("iommu_fault", PAGE_FAULT, FAULT_STORM, 2,
 			  DAVY_CAN_PAGE_FAULT | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_HANG),
 	[DAVY_LOG_PME_SPURIOUS] =
-		PRECURSOR("pme_spurious", HOST_CRASH, HARDWARE_ERROR, 1, DAVY_CAN_HOST_CRASH),
+		PRECURSOR("pme_spurious", HOST_CRASH, HOST_STALL, 1, DAVY_CAN_HOST_CRASH),
 	[DAVY_LOG_AER] = PRECURSOR("aer", DEVICE_LOST, HARDWARE_ERROR, 2,
 				   DAVY_CAN_DEVICE_LOST | DAVY_CAN_GPU_RESET | DAVY_CAN_HOST_CRASH |
 					   DAVY_CAN_HANG),
@@ -239,7 +241,7 @@ static const char *const roles[] = {
 
 static const char *const hazards[] = {
 	"none",	       "fault_storm", "eviction_storm", "alloc_failure",  "job_stall",
-	"queue_stuck", "host_memory", "host_stall",	"hardware_error",
+	"queue_stuck", "host_memory", "host_stall",	"hardware_error", "discovery",
 };
 
 const struct davy_log_meaning *davy_log_meaning(uint32_t kind)

@@ -66,7 +66,8 @@ enum davy_log_hazard {
 	DAVY_LOG_HZ_HOST_MEMORY = 6,	/* system memory, which is a UMA device's memory too */
 	DAVY_LOG_HZ_HOST_STALL = 7,	/* the kernel itself hangs */
 	DAVY_LOG_HZ_HARDWARE_ERROR = 8, /* ECC, link, bus */
-	DAVY_LOG_HZ_COUNT = 9,
+	DAVY_LOG_HZ_DISCOVERY = 9,	/* the next start finds no device */
+	DAVY_LOG_HZ_COUNT = 10,
 };
 
 enum davy_log_kind {

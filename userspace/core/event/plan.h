@@ -61,7 +61,8 @@ enum davy_form {
 	DAVY_FORM_GROWING = 11,	   /* job_headroom: jobs take longer and longer */
 	DAVY_FORM_SLOW = 12,	   /* engine_wedged: one graph takes unusually long */
 	DAVY_FORM_REPEATED = 13,   /* runner_crash: not the first one */
-	DAVY_FORM_COUNT = 14,
+	DAVY_FORM_ROOM = 14,	   /* exhaustion: little is left for the first request */
+	DAVY_FORM_COUNT = 15,
 };
 
 /* The memory that is short. */

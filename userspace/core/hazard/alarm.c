@@ -9,6 +9,7 @@
  * then stands until its precursor was absent for that time. Not longer than a prediction is valid.
  */
 #define RETURNS_NS (300 * DAVY_NS_PER_S)
+#define PAUSE_NS   (2 * DAVY_NS_PER_S) /* most senses report each second */
 
 static bool alarm_same_subject(const struct davy_alarm *a, const struct davy_plan *note)
 {
@@ -62,6 +63,13 @@ static bool alarm_returns(const struct davy_step *s, const struct davy_alarm *wa
 	       alarm_same_subject(was, note);
 }
 
+static void alarm_seen_at_level(const struct davy_step *s, struct davy_alarm *a)
+{
+	if (s->now_ns - a->strong_ns > PAUSE_NS)
+		a->lasting_ns = s->now_ns;
+	a->strong_ns = s->now_ns;
+}
+
 bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 {
 	struct davy_alarm *a = alarm_find(s->core, note);
@@ -69,10 +77,12 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 
 	assert(note->level >= 1 && note->level <= 3);
 	davy_sample_seen(s, note, a && a->note.level > note->level ? a->note.level : note->level);
+	if (note->level > 1 && s->hazards[note->hazard]->doubtful && davy_doubted(s, note))
+		note->level = 1;
 	if (a && a->note.level >= note->level) {
 		a->last_ns = s->now_ns;
 		if (a->note.level == note->level)
-			a->strong_ns = s->now_ns;
+			alarm_seen_at_level(s, a);
 		return false;
 	}
 	if (!a) {
@@ -86,7 +96,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 	memset(a, 0, sizeof(*a));
 	a->used = true;
 	a->returned = returned;
-	a->last_ns = a->strong_ns = s->now_ns;
+	a->last_ns = a->strong_ns = a->lasting_ns = s->now_ns;
 	a->note = *note;
 	davy_foresight_raised(s, note);
 	davy_escalation_raised(s, a);
@@ -129,7 +139,7 @@ void davy_alarm_keep(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
 		return;
 	a->last_ns = s->now_ns;
 	if (!s->hazards[hazard]->weakens)
-		a->strong_ns = s->now_ns;
+		alarm_seen_at_level(s, a);
 }
 
 void davy_alarm_clear(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
@@ -147,6 +157,22 @@ uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t
 	const struct davy_alarm *a = alarm_find_subject(s, hazard, pid, device, ring);
 
 	return a ? a->note.level : 0;
+}
+
+#define UNPROVEN_NS (24 * 3600 * DAVY_NS_PER_S)
+
+bool davy_device_unproven(const struct davy_step *s, const struct davy_plan *note)
+{
+	const struct davy_process *p;
+	size_t at = 0;
+
+	if (note->level < 3 || !note->device[0] || s->now_ns - note->at_ns > UNPROVEN_NS)
+		return false;
+	while ((p = davy_world_process_next(&s->core->world, &at)))
+		if (p->engine != DAVY_ENGINE_NONE && davy_same_name(p->device, note->device) &&
+		    davy_worked_ns(s, p->pid) > note->at_ns + DAVY_NS_PER_S)
+			return false;
+	return true;
 }
 
 static bool alarm_stands(const struct davy_step *s, const struct davy_alarm *a)

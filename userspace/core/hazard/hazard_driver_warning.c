@@ -26,6 +26,8 @@ static const struct {
 	{ DAVY_LOG_VM_LEAK, 1 },	    /* 25 h before a freeze: restart at a convenient time */
 	{ DAVY_LOG_SMU_BUSY, BY_WEIGHT },   /* 9 s before the PSP failed */
 	{ DAVY_LOG_KILLED_ENTITY, BY_WEIGHT }, /* 125 to 245 s before the report of a hung task */
+	{ DAVY_LOG_WORKER_HOGGED, BY_WEIGHT }, /* 17 s before a fault (amd-ev-001) */
+	{ DAVY_LOG_PME_SPURIOUS, BY_WEIGHT },  /* 8 min before a host stood still (amd-hang-001) */
 	{ DAVY_LOG_SMU_FAILED, BY_WEIGHT },
 	{ DAVY_LOG_KIQ_TIMEOUT, BY_WEIGHT },
 	{ DAVY_LOG_MES_FAILED, BY_WEIGHT },
@@ -38,6 +40,7 @@ static const struct {
 	{ DAVY_LOG_ILLEGAL_OPCODE, BY_WEIGHT },
 	{ DAVY_LOG_DISPLAY_STALLED, BY_WEIGHT },
 	{ DAVY_LOG_NV_PROGRESS, BY_WEIGHT },
+	{ DAVY_LOG_NV_MISMATCH, BY_WEIGHT },
 	{ DAVY_LOG_IP_DUMP_UNFINISHED, BY_WEIGHT },
 	{ DAVY_LOG_RCU_STALL, BY_WEIGHT },
 	{ DAVY_LOG_IOMMU_STUCK, BY_WEIGHT },
@@ -76,13 +79,23 @@ static bool driver_warning_is_frequent(struct davy_step *s)
 	return t->count >= OFTEN;
 }
 
+/* Usual on a host that is busy with other things, and then not new. */
+static bool driver_warning_is_new(struct davy_step *s)
+{
+	uint16_t kind = s->ev->log.kind;
+
+	return (kind == DAVY_LOG_WORKER_HOGGED || kind == DAVY_LOG_PME_SPURIOUS) &&
+	       davy_world_line_is_new(&s->core->world, kind, s->now_ns) &&
+	       davy_engine_computes(s, "");
+}
+
 static void driver_warning_look(struct davy_step *s)
 {
 	const struct davy_ev_log *l = &s->ev->log;
 	uint32_t level = driver_warning_level_of(l);
 	struct davy_plan note;
 
-	if (level == 1 && driver_warning_is_frequent(s))
+	if (level == 1 && (driver_warning_is_frequent(s) || driver_warning_is_new(s)))
 		level = 2;
 	if (!level)
 		return;
@@ -94,7 +107,7 @@ static void driver_warning_look(struct davy_step *s)
 	if (!note.comm[0])
 		davy_copy_name(note.comm, sizeof(note.comm), l->comm);
 	note.level = (uint8_t)level;
-	if (l->hazard == DAVY_LOG_HZ_HOST_STALL && l->kind != DAVY_LOG_DRIVER_WARNING)
+	if (l->hazard == DAVY_LOG_HZ_HOST_STALL && l->weight > 1)
 		note.form = DAVY_FORM_HOST_STALL;
 	note.unit = DAVY_UNIT_COUNT;
 	note.observed = 1;
@@ -113,8 +126,10 @@ const struct davy_hazard_row davy_hazard_driver_warning = {
 	.look = driver_warning_look,
 	.reason = driver_warning_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_PAGE_FAULT |
-			   DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
+			   DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END |
+			   DAVY_CAN_DISCOVERY_MISS,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
+	.doubtful = true,
 	.escalation[0] = { 2, { DAVY_ACTION_MIGRATE_CPU }, DAVY_FORM_HOST_STALL },
 	.escalation[1] = { 3, { DAVY_ACTION_MIGRATE_CPU } },
 	.of_device = true,

@@ -21,15 +21,17 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#define LOAD_LEFT_MS 1000
-#define STAYS_NS     (800 * DAVY_NS_PER_MS) /* by then a steady load is nearly full or has ended */
-#define GREW_NS	     (5 * DAVY_NS_PER_S)    /* clients are sampled every second */
-#define RISE_BLOCK   (16ULL << 20)
-#define RISE_ENDS_NS (10 * DAVY_NS_PER_S)
-#define LOAD_BYTES   (1ULL << 30)	   /* a rise of this size is a load */
-#define LOAD_NS	     (300 * DAVY_NS_PER_S) /* tens of GB are read in a minute or two */
-#define USER_HZ	     100
-#define PEAKS_AHEAD  3
+#define LOAD_LEFT_MS	 1000
+#define STAYS_NS	 (800 * DAVY_NS_PER_MS) /* by then a steady load is nearly full or has ended */
+#define GREW_NS		 (5 * DAVY_NS_PER_S)	/* clients are sampled every second */
+#define RISE_BLOCK	 (16ULL << 20)
+#define RISE_ENDS_NS	 (10 * DAVY_NS_PER_S)
+#define LOAD_BYTES	 (1ULL << 30)	       /* a rise of this size is a load */
+#define LOAD_NS		 (300 * DAVY_NS_PER_S) /* tens of GB are read in a minute or two */
+#define USER_HZ		 100
+#define PEAKS_AHEAD	 3
+#define FIRST_REQUEST_NS (3600 * DAVY_NS_PER_S)
+#define LITTLE_BYTES	 (512ULL << 20) /* compute buffers and workspaces of one engine */
 
 struct heap_view {
 	const char *device;
@@ -300,6 +302,23 @@ static void exhaustion_follow_rise(struct davy_rise *r, uint64_t used, uint64_t 
 	r->rose_ns = now_ns ? now_ns : 1;
 }
 
+static uint64_t exhaustion_vram_left(const struct davy_memory_device *d)
+{
+	return d->now.vram_total - exhaustion_min(d->now.vram_used, d->now.vram_total);
+}
+
+/* The least room with which an engine was seen to compute here, so that less room is news. */
+static void exhaustion_note_room(struct davy_step *s, struct davy_memory_device *d)
+{
+	uint64_t left = exhaustion_vram_left(d);
+
+	if (left < LITTLE_BYTES && (!d->proven || left < d->proven_left) &&
+	    davy_engine_computes(s, d->device)) {
+		d->proven = 1;
+		d->proven_left = left;
+	}
+}
+
 static const enum davy_plan_heap heap_of[DAVY_HEAP_COUNT] = {
 	[DAVY_HEAP_VRAM] = DAVY_OF_VRAM,
 	[DAVY_HEAP_GTT] = DAVY_OF_GTT,
@@ -330,8 +349,10 @@ static void exhaustion_look_at_memory(struct davy_step *s)
 		}
 		exhaustion_sample(s, &d->heap[i], &v);
 	}
-	if (!shared)
-		exhaustion_follow_rise(&d->rise, m->vram_used, s->now_ns);
+	if (shared)
+		return;
+	exhaustion_follow_rise(&d->rise, m->vram_used, s->now_ns);
+	exhaustion_note_room(s, d);
 }
 
 static void exhaustion_look_at_cgroup(struct davy_step *s)
@@ -361,14 +382,26 @@ static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, cons
 		h->good_until_ns = 0;
 }
 
+/* Buffers for the first request are often allocated with it (FIELD.md 4, 8). */
+static uint32_t exhaustion_headroom_level(struct davy_step *s, const struct davy_memory_device *d,
+					  uint32_t pid)
+{
+	uint64_t left = exhaustion_vram_left(d);
+
+	if (left >= LITTLE_BYTES || (d->proven && left >= d->proven_left / 8 * 7))
+		return 1;
+	return pid && davy_worked_ns(s, pid) <= d->rise.rose_ns ? 2 : 1;
+}
+
 /* At the end of a load, checks the room left for the memory that requests need. */
 static void exhaustion_look_at_headroom(struct davy_step *s, struct davy_memory_device *d)
 {
-	uint64_t total = d->now.vram_total, left = total - exhaustion_min(d->now.vram_used, total);
+	uint64_t total = d->now.vram_total, left = exhaustion_vram_left(d);
 	struct heap_view v = { .device = d->device, .heap = DAVY_OF_VRAM, .detail = "" };
 	uint64_t risen = d->rise.top - d->rise.from, wanted;
 	const struct davy_memory_client *c;
 	struct davy_plan note;
+	uint32_t level;
 
 	if (!risen || s->now_ns - d->rise.rose_ns < RISE_ENDS_NS)
 		return;
@@ -382,8 +415,10 @@ static void exhaustion_look_at_headroom(struct davy_step *s, struct davy_memory_
 	wanted = exhaustion_min(wanted, total / 8);
 	if (left >= wanted)
 		return;
-	note = exhaustion_note(s, &v, c ? c->pid : 0, 1);
+	level = exhaustion_headroom_level(s, d, c ? c->pid : 0);
+	note = exhaustion_note(s, &v, c ? c->pid : 0, level);
 	note.unit = DAVY_UNIT_BYTES;
+	note.form = DAVY_FORM_ROOM;
 	note.observed = left;
 	note.threshold = wanted;
 	davy_alarm_raise(s, &note);
@@ -414,6 +449,15 @@ static void exhaustion_look(struct davy_step *s)
 		exhaustion_look_at_cgroup(s);
 	else
 		exhaustion_look_at_tick(s);
+}
+
+/* Little room is left until the first request has shown that it is enough. */
+static bool exhaustion_stands(const struct davy_step *s, const struct davy_plan *note)
+{
+	return note->form == DAVY_FORM_ROOM && note->level > 1 &&
+	       davy_world_process(&s->core->world, note->pid) &&
+	       davy_worked_ns(s, note->pid) < note->at_ns &&
+	       s->now_ns - note->at_ns < FIRST_REQUEST_NS;
 }
 
 static void exhaustion_reason(const struct davy_plan *p, struct davy_clause *c)
@@ -447,6 +491,9 @@ const struct davy_hazard_row davy_hazard_exhaustion = {
 	.precursor.leads =
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.doubtful = true,
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
+	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_ROOM }, /* it may fit */
+	.stands = exhaustion_stands,
 	.shortage = DAVY_SHORT_OF_MEMORY,
 };

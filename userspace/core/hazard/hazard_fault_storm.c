@@ -347,5 +347,6 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 			   DAVY_CAN_RUNNER_CRASH_INIT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
+	.stands = davy_device_unproven,
 	.device_fails = 3,
 };

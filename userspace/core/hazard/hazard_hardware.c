@@ -16,6 +16,9 @@
 
 #include <inttypes.h>
 
+#define THROTTLE_GAP_NS	  (60 * DAVY_NS_PER_S)
+#define THROTTLE_LASTS_NS (60 * DAVY_NS_PER_S)
+
 struct finding {
 	const char *device;
 	const char *name;
@@ -80,6 +83,16 @@ static uint32_t hardware_corrected(struct davy_step *s, const char *device, uint
 	return d->corrected >= hardware_corrected_limit(s, device) ? d->corrected : 0;
 }
 
+/* Nothing where it is usual; a first one came just before a card fell off the bus (nv-010). */
+static bool hardware_is_new_while_computing(struct davy_step *s)
+{
+	const struct davy_ev_log *l = &s->ev->log;
+
+	return l->kind == DAVY_LOG_AER_CORRECTED &&
+	       davy_world_line_is_new(&s->core->world, l->kind, s->now_ns) &&
+	       davy_engine_computes(s, l->device);
+}
+
 static void hardware_look_at_log(struct davy_step *s)
 {
 	const struct davy_ev_log *l = &s->ev->log;
@@ -105,6 +118,8 @@ static void hardware_look_at_log(struct davy_step *s)
 		f.threshold = hardware_corrected_limit(s, l->device);
 		f.level = f.observed ? 1 : 0;
 	}
+	if (hardware_is_new_while_computing(s))
+		f.level = 2, f.observed = f.threshold = 1;
 	hardware_raise(s, &f);
 }
 
@@ -159,6 +174,18 @@ static void hardware_look_at_fault(struct davy_step *s)
 		hardware_raise(s, &f);
 }
 
+/* Heat that throttling does not end: a fan that stopped, a summer. */
+static bool hardware_throttles_on(struct davy_step *s, const char *device)
+{
+	struct davy_tally *t = davy_world_tally(&s->core->world, DAVY_TALLY_HEAT, device, 0,
+						s->now_ns, THROTTLE_GAP_NS);
+
+	if (!t->first)
+		t->first = s->now_ns ? s->now_ns : 1;
+	t->window_ns = s->now_ns; /* a longer time without it ends the heat */
+	return s->now_ns - t->first >= THROTTLE_LASTS_NS;
+}
+
 static void hardware_look_at_kfd(struct davy_step *s)
 {
 	const struct davy_ev_kfd *in = &s->ev->kfd;
@@ -168,8 +195,11 @@ static void hardware_look_at_kfd(struct davy_step *s)
 			     .observed = 1,
 			     .threshold = 1 };
 
-	if (in->event == DAVY_KFD_THERMAL_THROTTLE)
-		hardware_raise(s, &f);
+	if (in->event != DAVY_KFD_THERMAL_THROTTLE)
+		return;
+	if (hardware_throttles_on(s, in->device))
+		f.level = 2;
+	hardware_raise(s, &f);
 }
 
 static void hardware_look_at_clocks(struct davy_step *s)
@@ -226,6 +256,7 @@ const struct davy_hazard_row davy_hazard_hardware = {
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.doubtful = true,
 	.escalation[0] = { 3, { DAVY_ACTION_MIGRATE_CPU } },
 	/* half of the work is half of the heat; at once, as a replacement takes longer */
 	.escalation[1] = { 3, { DAVY_ACTION_THROTTLE, DAVY_ACTION_MIGRATE_CPU }, DAVY_FORM_HEAT },

@@ -393,5 +393,6 @@ const struct davy_hazard_row davy_hazard_reset = {
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
 	.escalation[0] = { 3, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
 	.shortage = DAVY_SHORT_OF_TIME,
+	.stands = davy_device_unproven,
 	.device_fails = 2,
 };

@@ -35,6 +35,8 @@ static bool silent_cpu_wants_gpu(struct davy_step *s, const struct davy_process 
 
 static bool silent_cpu_has_gpu(const struct davy_process *p)
 {
+	if (p->refused_ns && p->role == DAVY_ROLE_DISCOVERY)
+		return false; /* what it reports decides for the runners after it */
 	if (davy_same_name(p->device, "llvmpipe") || p->backend == DAVY_BACKEND_CPU)
 		return false;
 	return p->device[0] || (p->backend != DAVY_BACKEND_UNKNOWN && !p->refused_ns);
@@ -117,7 +119,7 @@ static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
 /* Who opens a GPU's node wants the GPU, also the child that only looks for devices. */
 static bool silent_cpu_expected(struct davy_step *s, const struct davy_process *p)
 {
-	if (p->refused_ns && p->gpu_layers)
+	if (p->refused_ns && (p->gpu_layers || p->role == DAVY_ROLE_DISCOVERY))
 		return true;
 	return silent_cpu_serves(p) && silent_cpu_wants_gpu(s, p);
 }

@@ -368,6 +368,11 @@ const struct davy_hazard_row davy_hazard_silent_spill = {
 	.reason = silent_spill_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
+	/* an engine that pages its layers takes them back sooner (ComfyUI --lowvram) */
+	.escalation[0] = { 2,
+			   { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK },
+			   .wait_s = 10 },
+	.escalation[1] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
+	.doubtful = true,
 	.shortage = DAVY_SHORT_OF_MEMORY,
 };

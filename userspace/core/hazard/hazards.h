@@ -35,6 +35,12 @@ void davy_alarm_clear(struct davy_step *s, enum davy_hazard hazard, uint32_t pid
 		      const char *device, const char *ring);
 void davy_alarms_tick(struct davy_step *s);
 
+/*
+ * For rows' "stands": an alarm of level 3 about a device stands until an engine has computed on the
+ * device again. In amd-hang-004 the next one started two hours after a flood of faults, and got no queue.
+ */
+bool davy_device_unproven(const struct davy_step *s, const struct davy_plan *note);
+
 /* Level of the active alarm; 0: none. */
 uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
 			  const char *device, const char *ring);

@@ -69,8 +69,11 @@ static bool foresight_before(const struct davy_step *s, const struct davy_predic
 		at_ns - prediction->last_ns <= foresight_horizon_ns(s, prediction));
 }
 
-static void foresight_confirm(struct davy_foresight *f, struct davy_prediction *prediction)
+static void foresight_confirm(struct davy_step *s, struct davy_prediction *prediction)
 {
+	struct davy_foresight *f = &s->core->foresight;
+
+	davy_doubt_result(s, prediction, true);
 	if (!prediction->confirmed && !prediction->late && !prediction->stranger)
 		davy_calibration_result(&f->calibration, prediction, true);
 	f->hazard[prediction->hazard].confirmed += !prediction->confirmed;
@@ -85,7 +88,7 @@ void davy_predictions_before(struct davy_step *s, const struct davy_incident *e)
 	for (size_t i = 0; f->prediction_count && i < DAVY_FORESIGHT_PREDICTIONS; i++)
 		if (foresight_before(s, &f->predictions[i], e->first_ns) &&
 		    davy_prediction_could_lead(s, &f->predictions[i], e))
-			foresight_confirm(f, &f->predictions[i]);
+			foresight_confirm(s, &f->predictions[i]);
 }
 
 void davy_predictions_within(struct davy_step *s, const struct davy_incident *e,
@@ -99,7 +102,7 @@ void davy_predictions_within(struct davy_step *s, const struct davy_incident *e,
 		if (!prediction->used || !foresight_could_lead(s, prediction, e, class))
 			continue;
 		if (foresight_before(s, prediction, e->first_ns))
-			foresight_confirm(f, prediction);
+			foresight_confirm(s, prediction);
 		else if (prediction->at_ns >= e->first_ns)
 			prediction->late = true;
 	}
@@ -236,6 +239,7 @@ static struct davy_prediction *foresight_add(struct davy_step *s, const struct d
 	prediction->kind = note->evidence_count ? note->evidence[0].kind : s->ev->kind;
 	memcpy(prediction->device, note->device, sizeof(prediction->device));
 	memcpy(prediction->ring, note->ring, sizeof(prediction->ring));
+	memcpy(prediction->comm, note->comm, sizeof(prediction->comm));
 	prediction->late = davy_incident_in_progress(s, prediction);
 	prediction->stranger = davy_is_stranger(davy_world_process(&s->core->world, note->pid));
 	s->core->foresight.hazard[note->hazard].predictions += !prediction->stranger;
@@ -339,8 +343,11 @@ void davy_foresight_tick(struct davy_step *s)
 		struct davy_prediction *prediction = &f->predictions[i];
 
 		if (prediction->used && !prediction->raised &&
-		    s->now_ns - prediction->last_ns > foresight_horizon_ns(s, prediction))
+		    s->now_ns - prediction->last_ns > foresight_horizon_ns(s, prediction)) {
+			if (!prediction->confirmed && !prediction->late)
+				davy_doubt_result(s, prediction, false);
 			foresight_end(f, prediction);
+		}
 	}
 }
 

@@ -8,6 +8,7 @@
 #ifndef DAVY_FORESIGHT_H
 #define DAVY_FORESIGHT_H
 
+#include "core/score/doubt.h"
 #include "core/event/plan.h"
 
 struct davy_step;
@@ -70,6 +71,7 @@ struct davy_class_score {
 struct davy_prediction {
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
+	char comm[DAVY_COMM_LEN];
 	uint64_t at_ns;
 	uint64_t last_ns; /* last time seen; unused while raised */
 	uint32_t pid;
@@ -106,6 +108,7 @@ struct davy_foresight {
 	struct davy_level_score earlier[DAVY_HZ_COUNT][DAVY_SCORED_LEVELS]; /* starts before */
 	struct davy_prediction predictions[DAVY_FORESIGHT_PREDICTIONS];
 	struct davy_incident incidents[DAVY_FORESIGHT_INCIDENTS];
+	struct davy_doubt doubts[DAVY_DOUBTS];
 	uint32_t prediction_count; /* predictions in use */
 	uint32_t pad;
 };

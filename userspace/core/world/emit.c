@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define IDLE_NS (10 * DAVY_NS_PER_S)
+#define IDLE_NS	    (10 * DAVY_NS_PER_S)
+#define RUNS_NS	    (300 * DAVY_NS_PER_S) /* start, load and first graphs are over */
+#define COMPUTES_NS (60 * DAVY_NS_PER_S)
 
 struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,
 				 const struct davy_process *p)
@@ -64,6 +66,19 @@ bool davy_is_idle(const struct davy_step *s, uint32_t pid)
 	if (!davy_world_process(&s->core->world, pid))
 		return false;
 	return !last_ns || s->now_ns - last_ns > IDLE_NS;
+}
+
+bool davy_engine_computes(const struct davy_step *s, const char *device)
+{
+	const struct davy_process *p;
+	size_t at = 0;
+
+	while ((p = davy_world_process_next(&s->core->world, &at)))
+		if (p->engine != DAVY_ENGINE_NONE && s->now_ns - p->met_ns > RUNS_NS &&
+		    (!device[0] || davy_same_name(p->device, device)) &&
+		    s->now_ns - davy_worked_ns(s, p->pid) < COMPUTES_NS)
+			return true;
+	return false;
 }
 
 void davy_emit_as(struct davy_step *s, struct davy_plan *plan, uint32_t id)

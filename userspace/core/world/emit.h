@@ -32,7 +32,8 @@ struct davy_step {
 struct davy_escalation {
 	uint8_t level; /* 0: end of the list */
 	uint8_t action[DAVY_ESCALATION_ACTIONS];
-	uint8_t form; /* enum davy_form of the note; plain: any */
+	uint8_t form;	/* enum davy_form of the note; plain: any */
+	uint8_t wait_s; /* the alarm must have lasted for so long, without a pause */
 };
 
 /* A hazard. It sees each event of its kinds after the world has applied the event. */
@@ -52,6 +53,7 @@ struct davy_hazard_row {
 	bool outlives_restart;	     /* a restart does not end it */
 	bool until_token;	     /* its process survives; the next token ends it */
 	bool weakens;		     /* while it stands, its level may fall */
+	bool doubtful;		     /* core/score/doubt.h: many false alarms lower its level */
 	uint8_t device_fails;	     /* from this level the device does not serve; 0: never */
 	uint8_t engine_fails;	     /* from this level the engine does not serve; 0: never */
 	/* Whether it stands without a recent precursor; NULL: no. */
@@ -74,6 +76,9 @@ uint64_t davy_worked_ns(const struct davy_step *s, uint32_t pid);
 
 /* True if the process is known to be idle: it does not use the memory that it loses. */
 bool davy_is_idle(const struct davy_step *s, uint32_t pid);
+
+/* True if an engine that has run for a while computes on the device now; "": on any device. */
+bool davy_engine_computes(const struct davy_step *s, const char *device);
 
 /*
  * The key's value for "device" (NULL or "": the device of "p") and the model of "p" (NULL:

@@ -78,8 +78,9 @@ struct davy_memory_device {
 	struct davy_heap_state heap[DAVY_HEAP_COUNT];
 	struct davy_rise rise;
 	struct davy_spill spill;
+	uint64_t proven_left; /* the least free VRAM with which an engine computed */
 	uint32_t pressed_pid; /* culprit of an active host_pressure */
-	uint32_t pad;
+	uint32_t proven;      /* proven_left is known */
 };
 
 /* One open file of a process on a device. Usually one file holds all of its memory. */

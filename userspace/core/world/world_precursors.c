@@ -10,6 +10,8 @@ static size_t world_precursors_set_of(uint32_t key, size_t sets)
 	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
 }
 
+#define NEW_LINE_NS (12 * 3600 * DAVY_NS_PER_S)
+
 struct davy_tally *davy_world_tally(struct davy_world *w, enum davy_tally_kind kind,
 				    const char *device, uint32_t pid, uint64_t now_ns,
 				    uint64_t window_ns)
@@ -140,4 +142,13 @@ void davy_precursors_forget(struct davy_world *w, uint32_t pid)
 	for (size_t i = 0; i < DAVY_WORLD_KFD_WAYS; i++)
 		if (set[i].pid == pid)
 			memset(&set[i], 0, sizeof(set[i]));
+}
+
+bool davy_world_line_is_new(struct davy_world *w, uint16_t kind, uint64_t now_ns)
+{
+	uint64_t last_ns = kind < DAVY_LOG_KIND_COUNT ? w->precursors.line_ns[kind] : now_ns;
+
+	if (kind < DAVY_LOG_KIND_COUNT)
+		w->precursors.line_ns[kind] = now_ns;
+	return !last_ns || now_ns - last_ns > NEW_LINE_NS;
 }

@@ -38,6 +38,7 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_ALLOC_IOCTL = 20,
 	DAVY_TALLY_RETRY_LASTS = 21,  /* served faults, "first" is the start of the storm */
 	DAVY_TALLY_REBIND_LASTS = 22, /* xe's rebinds, the same */
+	DAVY_TALLY_HEAT = 24,	      /* "first" is the start of the throttling */
 	DAVY_TALLY_CRASH = 23,	      /* before the first graph, as DAVY_TALLY_EXIT */
 };
 
@@ -87,6 +88,7 @@ struct davy_kfd_state { /* a process that uses KFD on a device */
 };
 
 struct davy_precursors {
+	uint64_t line_ns[DAVY_LOG_KIND_COUNT]; /* the last line of that kind; 0: none yet */
 	struct davy_tally tallies[DAVY_WORLD_TALLY_SETS][DAVY_WORLD_TALLY_WAYS];
 	struct davy_kfd_state kfd[DAVY_WORLD_KFD_SETS][DAVY_WORLD_KFD_WAYS];
 };
@@ -120,6 +122,9 @@ uint32_t davy_world_kfd_only(const struct davy_world *w, const char *device);
 
 /* Applies the facts of an event; called by davy_world_apply(). */
 void davy_precursors_apply_kfd_use(struct davy_world *w, const struct davy_event *ev);
+
+/* Whether no such line of the kernel log came for half a day. Records it. */
+bool davy_world_line_is_new(struct davy_world *w, uint16_t kind, uint64_t now_ns);
 
 /* Removes the data of a process that ended. */
 void davy_precursors_forget(struct davy_world *w, uint32_t pid);
