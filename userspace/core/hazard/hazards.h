@@ -36,8 +36,8 @@ void davy_alarm_clear(struct davy_step *s, enum davy_hazard hazard, uint32_t pid
 void davy_alarms_tick(struct davy_step *s);
 
 /*
- * For rows' "stands": an alarm of level 3 about a device stands until an engine has computed on the
- * device again. In amd-hang-004 the next one started two hours after a flood of faults, and got no queue.
+ * For rows' "stands": an alarm of level 3 about a device stands until an engine has computed there.
+ * In amd-hang-004 the next one started two hours after a flood of faults, and got no queue.
  */
 bool davy_device_unproven(const struct davy_step *s, const struct davy_plan *note);
 
