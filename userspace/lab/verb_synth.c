@@ -11,6 +11,7 @@
 #include "store/config_file.h"
 #include "store/config_value.h"
 #include "lab/check2_set.h"
+#include "lab/check3_set.h"
 #include "lab/check_set.h"
 #include "lab/progress.h"
 #include "lab/synth.h"
@@ -46,6 +47,7 @@ static int scenarios(bool json)
 {
 	synth_list(davy_scenarios, davy_scenario_count, json);
 	synth_list(davy_check2_scenarios, davy_check2_scenario_count, json);
+	synth_list(davy_check3_scenarios, davy_check3_scenario_count, json);
 	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
@@ -59,7 +61,8 @@ static bool synth_is_file(const char *out)
 /* The scenarios of all tables: the held-out sets come last. */
 static size_t synth_total(void)
 {
-	return davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count;
+	return davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count +
+	       davy_check3_scenario_count;
 }
 
 static const struct davy_scenario *synth_at(size_t i)
@@ -69,7 +72,10 @@ static const struct davy_scenario *synth_at(size_t i)
 	i -= davy_scenario_count;
 	if (i < davy_check_scenario_count)
 		return &davy_check_scenarios[i];
-	return &davy_check2_scenarios[i - davy_check_scenario_count];
+	i -= davy_check_scenario_count;
+	if (i < davy_check2_scenario_count)
+		return &davy_check2_scenarios[i];
+	return &davy_check3_scenarios[i - davy_check2_scenario_count];
 }
 
 /* No word but its own takes a part of the held-out set "set". */
@@ -93,6 +99,8 @@ static bool synth_belongs(size_t i, const char *word)
 	const struct davy_scenario *s = synth_at(i);
 	bool day = davy_scenario_is_day(s);
 
+	if (i >= davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count)
+		return synth_is_of_set(s, "check3", word);
 	if (i >= davy_scenario_count + davy_check_scenario_count)
 		return synth_is_of_set(s, "check2", word);
 	if (i >= davy_scenario_count)
