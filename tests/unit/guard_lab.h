@@ -102,9 +102,12 @@ static inline _Noreturn void lab_count(int slot)
 
 static inline pid_t lab_worker(int slot, const struct davy_cgroup *cgroup)
 {
+	uint64_t was = counters[slot];
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
+	for (int i = 0; pid && i < 10000 && counters[slot] == was; i++) /* until it has begun */
+		lab_sleep_ms(1);
 	if (pid)
 		return pid;
 	if (cgroup && davy_cgroup_enter(cgroup))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Alarms that were false again and again, signs that are new, and devices that are not proven again. */
+/* Alarms that were false again and again, signs that are new, devices that are not proven. */
 #include "history.h"
 
 static void says(enum davy_log_kind kind, uint32_t pid)

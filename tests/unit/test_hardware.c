@@ -217,7 +217,7 @@ static void precursors_of_the_field_warn(void **state)
 {
 	(void)state;
 	assert_int_equal(warning(line(DAVY_LOG_FENCE_FALLBACK)), 3);
-	assert_int_equal(warning(line(DAVY_LOG_I915_FENCE_EXPIRED)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_I915_FENCE_EXPIRED)), 2); /* nobody waits */
 	assert_int_equal(warning(line(DAVY_LOG_VM_LEAK)), 1);
 	assert_int_equal(warning(line(DAVY_LOG_SMU_BUSY)), 3);
 	assert_int_equal(warning(line(DAVY_LOG_KILLED_ENTITY)), 2);
@@ -226,6 +226,48 @@ static void precursors_of_the_field_warn(void **state)
 	assert_int_equal(warning(line(DAVY_LOG_DRIVER_WARNING)), 1);
 	assert_int_equal(warning(xid_line(32)), 2);
 	assert_int_equal(warning(xid_line(13)), 0);
+}
+
+/* int-i915-001 hung 8 s after it; another host logged 585 of them while its engine worked. */
+static void an_expired_fence_counts_while_an_engine_waits(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	process(50, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	ev = event(DAVY_EV_GRAPH, 50);
+	ev.graph.graph_count = 1;
+	tell(&ev);
+	ev = line(DAVY_LOG_I915_FENCE_EXPIRED);
+	tell(&ev);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 2);
+	ev = event(DAVY_EV_GRAPH, 50);
+	ev.graph.graph_count = 1;
+	ev.graph.entered_ns = now;
+	tell(&ev);
+	pass(6 * S);
+	ev = line(DAVY_LOG_I915_FENCE_EXPIRED);
+	tell(&ev);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 3);
+}
+
+/* The lines about a cgroup at its limit are the same as about the host. */
+static void an_oom_kill_on_a_host_with_memory_is_its_cgroups(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	ev = event(DAVY_EV_MEMORY, 0);
+	davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
+	ev.memory.vram_total = 16ULL << 30;
+	ev.memory.host_total = 64ULL << 30;
+	ev.memory.host_available = 40ULL << 30;
+	tell(&ev);
+	ev = line(DAVY_LOG_OOM_INVOKED);
+	tell(&ev);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 1);
 }
 
 /* All kinds of these hazards, so that a new one is tested, and none of the others. */
@@ -373,6 +415,8 @@ int main(void)
 		cmocka_unit_test(errors_of_programs_are_only_recorded),
 		cmocka_unit_test(corrected_link_errors_count_from_ten_a_minute),
 		cmocka_unit_test(precursors_of_the_field_warn),
+		cmocka_unit_test(an_expired_fence_counts_while_an_engine_waits),
+		cmocka_unit_test(an_oom_kill_on_a_host_with_memory_is_its_cgroups),
 		cmocka_unit_test(each_precursor_has_one_hazard),
 		cmocka_unit_test(an_echo_of_a_failure_is_no_warning),
 		cmocka_unit_test(a_warning_stands_while_it_is_repeated),

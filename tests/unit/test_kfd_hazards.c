@@ -104,7 +104,8 @@ static void a_hogging_worker_is_reported_again_when_it_doubles(void **state)
 	(void)state;
 	begin("restore_hog-workers");
 	line(DAVY_LOG_RESTORE_WORKER_HOGGED, counts[0]);
-	assert_int_equal(hog()->level, 1);
+	assert_int_equal(hog()->level, 2); /* the first one; no action follows from it */
+	assert_int_equal(hog()->form, DAVY_FORM_HINT);
 	assert_int_equal(hog()->pid, 60); /* the only one that computes by KFD */
 	for (size_t i = 1; i < 5; i++) {
 		pass(8 * S);
@@ -131,7 +132,8 @@ static void few_hogs_are_no_doubling(void **state)
 	assert_int_equal(hog()->level, 3);
 }
 
-static void lines_far_apart_are_weak(void **state)
+/* In legacy-rocm-build#5952 the count climbed for hours, and then the host hung. */
+static void lines_far_apart_are_hints(void **state)
 {
 	(void)state;
 	begin("restore_hog-benign");
@@ -139,7 +141,8 @@ static void lines_far_apart_are_weak(void **state)
 		line(DAVY_LOG_RESTORE_WORKER_HOGGED, code);
 		pass(10 * S);
 	}
-	assert_int_equal(hog()->level, 1);
+	assert_int_equal(hog()->level, 2);
+	assert_int_equal(hog()->form, DAVY_FORM_HINT);
 	line(DAVY_LOG_WORKER_HOGGED, 515); /* another driver's worker */
 	line(DAVY_LOG_USER_PAGES_FAILED, 0);
 	line(DAVY_LOG_QUEUE_BUFFER_FREED, 0);
@@ -148,7 +151,7 @@ static void lines_far_apart_are_weak(void **state)
 		restored(0);
 	}
 	for (size_t i = 0; i < kept_count; i++)
-		assert_int_equal(kept[i].level, 1);
+		assert_true(kept[i].level == 1 || kept[i].form == DAVY_FORM_HINT);
 	assert_replays();
 }
 
@@ -435,7 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hogging_worker_is_reported_again_when_it_doubles),
 		cmocka_unit_test(few_hogs_are_no_doubling),
-		cmocka_unit_test(lines_far_apart_are_weak),
+		cmocka_unit_test(lines_far_apart_are_hints),
 		cmocka_unit_test(doubling_counts_from_three),
 		cmocka_unit_test(failed_restores_and_a_limit_are_strong),
 		cmocka_unit_test(a_stack_in_a_worker_is_weak_alone),

@@ -61,8 +61,9 @@ enum davy_form {
 	DAVY_FORM_GROWING = 11,	   /* job_headroom: jobs take longer and longer */
 	DAVY_FORM_SLOW = 12,	   /* engine_wedged: one graph takes unusually long */
 	DAVY_FORM_REPEATED = 13,   /* runner_crash: not the first one */
-	DAVY_FORM_ROOM = 14,	   /* exhaustion: little is left for the first request */
-	DAVY_FORM_COUNT = 15,
+	DAVY_FORM_LOAD = 14,	   /* exhaustion: of a load, which may fit */
+	DAVY_FORM_HINT = 15,	   /* a first sign, for which no action is taken */
+	DAVY_FORM_COUNT = 16,
 };
 
 /* The memory that is short. */

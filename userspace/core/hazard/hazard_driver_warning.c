@@ -13,9 +13,11 @@
  */
 #include "core/hazard/hazards.h"
 
-#define BY_WEIGHT 0
-#define OFTEN	  3
-#define OFTEN_NS  (600 * DAVY_NS_PER_S)
+#define BY_WEIGHT   0
+#define OFTEN	    3
+#define FENCE_NS    (5 * DAVY_NS_PER_S)
+#define COMPUTES_NS (60 * DAVY_NS_PER_S)
+#define OFTEN_NS    (600 * DAVY_NS_PER_S)
 
 static const struct {
 	uint16_t kind;
@@ -79,6 +81,34 @@ static bool driver_warning_is_frequent(struct davy_step *s)
 	return t->count >= OFTEN;
 }
 
+/* The kernel's lines about a cgroup at its limit are the same; the host has memory then. */
+static bool driver_warning_has_room(const struct davy_step *s)
+{
+	const struct davy_memory *m = &s->core->world.memory;
+
+	for (size_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].device[0] && m->devices[i].now.host_total)
+			return m->devices[i].now.host_available > m->devices[i].now.host_total / 8;
+	return false;
+}
+
+/*
+ * True if an engine may wait for an expired fence: its graph is in flight, or nothing is known of
+ * its graphs. On another host 585 of them came while the engine worked or was idle.
+ */
+static bool driver_warning_waits(struct davy_step *s, const char *device)
+{
+	const struct davy_process *p;
+	size_t at = 0;
+
+	while ((p = davy_world_process_next(&s->core->world, &at)))
+		if (p->engine != DAVY_ENGINE_NONE && davy_same_name(p->device, device) &&
+		    (!p->graph.graph_count ||
+		     (p->graph.entered_ns && s->now_ns - p->graph.entered_ns > FENCE_NS)))
+			return true;
+	return false;
+}
+
 /* Usual on a host that is busy with other things, and then not new. */
 static bool driver_warning_is_new(struct davy_step *s)
 {
@@ -86,7 +116,7 @@ static bool driver_warning_is_new(struct davy_step *s)
 
 	return (kind == DAVY_LOG_WORKER_HOGGED || kind == DAVY_LOG_PME_SPURIOUS) &&
 	       davy_world_line_is_new(&s->core->world, kind, s->now_ns) &&
-	       davy_engine_computes(s, "");
+	       davy_engine_computes(s, "", COMPUTES_NS);
 }
 
 static void driver_warning_look(struct davy_step *s)
@@ -95,6 +125,10 @@ static void driver_warning_look(struct davy_step *s)
 	uint32_t level = driver_warning_level_of(l);
 	struct davy_plan note;
 
+	if (level && l->hazard == DAVY_LOG_HZ_HOST_MEMORY && driver_warning_has_room(s))
+		level = 1;
+	if (level && l->kind == DAVY_LOG_I915_FENCE_EXPIRED && !driver_warning_waits(s, l->device))
+		level = 2;
 	if (level == 1 && (driver_warning_is_frequent(s) || driver_warning_is_new(s)))
 		level = 2;
 	if (!level)

@@ -22,7 +22,7 @@
 #include <inttypes.h>
 
 #define LOAD_LEFT_MS	 1000
-#define STAYS_NS	 (800 * DAVY_NS_PER_MS) /* by then a steady load is nearly full or has ended */
+#define STAYS_NS	 (800 * DAVY_NS_PER_MS) /* by then a load is nearly full or over */
 #define GREW_NS		 (5 * DAVY_NS_PER_S)	/* clients are sampled every second */
 #define RISE_BLOCK	 (16ULL << 20)
 #define RISE_ENDS_NS	 (10 * DAVY_NS_PER_S)
@@ -30,6 +30,9 @@
 #define LOAD_NS		 (300 * DAVY_NS_PER_S) /* tens of GB are read in a minute or two */
 #define USER_HZ		 100
 #define PEAKS_AHEAD	 3
+#define SLOW_PART	 4 /* what has grown for 16 min and has 4 left does not stop */
+#define SLOW_MOST_MS	 240000
+#define COMPUTES_NS	 (60 * DAVY_NS_PER_S)
 #define FIRST_REQUEST_NS (3600 * DAVY_NS_PER_S)
 #define LITTLE_BYTES	 (512ULL << 20) /* compute buffers and workspaces of one engine */
 
@@ -69,8 +72,33 @@ static uint64_t exhaustion_limit_of(const struct davy_step *s, const struct heap
 	return davy_threshold(s, (enum davy_config_key)key, v->device, v->p);
 }
 
+static const struct davy_memory_client *exhaustion_filler(const struct davy_step *s,
+							  const struct heap_view *v)
+{
+	const struct davy_memory *m = &s->core->world.memory;
+
+	return v->pid ? davy_memory_client_of(m, v->pid, v->device)
+		      : davy_memory_grower(m, v->device, s->now_ns, GREW_NS);
+}
+
+/*
+ * The time left at which slow growth is level 2: a quarter of the time that it has lasted. Of a
+ * process whose model is loaded, or of small steps beside such a process; otherwise 0.
+ */
+static uint64_t exhaustion_slow_ms(const struct davy_step *s, const struct heap_view *v,
+				   const struct davy_outlook *o)
+{
+	const struct davy_memory_client *c = exhaustion_filler(s, v);
+
+	if (!c)
+		c = davy_memory_largest(&s->core->world.memory, v->device);
+	if (!c || !davy_memory_settled(c, s->now_ns))
+		return 0;
+	return exhaustion_min((s->now_ns - o->since_ns) / DAVY_NS_PER_MS / SLOW_PART, SLOW_MOST_MS);
+}
+
 static uint32_t exhaustion_level_of(const struct davy_step *s, const struct heap_view *v,
-				    uint64_t left_ms, uint32_t raised)
+				    uint64_t left_ms, uint32_t raised, uint64_t slow_ms)
 {
 	uint32_t level = 0;
 
@@ -79,6 +107,8 @@ static uint32_t exhaustion_level_of(const struct davy_step *s, const struct heap
 
 		level += left_ms <= (raised > i ? limit + limit / 2 : limit);
 	}
+	if (level < 2 && left_ms <= (raised > 1 ? slow_ms + slow_ms / 2 : slow_ms))
+		level = 2;
 	return level;
 }
 
@@ -180,7 +210,7 @@ static struct davy_plan exhaustion_note(struct davy_step *s, const struct heap_v
 }
 
 static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uint32_t pid,
-			     uint32_t level, const struct davy_outlook *o)
+			     uint32_t level, const struct davy_outlook *o, bool load)
 {
 	struct davy_plan note = exhaustion_note(s, v, pid, level);
 	uint64_t left_ms =
@@ -198,6 +228,7 @@ static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uin
 		note.until_ns = s->now_ns + note.observed;
 	}
 	note.rate = o->rate;
+	note.form = load ? DAVY_FORM_LOAD : DAVY_FORM_PLAIN;
 	davy_plan_evidence(&note, o->since_ns, s->ev->kind, 1);
 	davy_alarm_raise(s, &note);
 }
@@ -205,7 +236,7 @@ static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uin
 /* Keep the same pid while the alarm stands. A known pid may replace an unknown one. */
 static void exhaustion_report(struct davy_step *s, struct davy_heap_state *h,
 			      const struct heap_view *v, uint32_t pid, uint32_t level,
-			      uint32_t raised, const struct davy_outlook *o)
+			      uint32_t raised, const struct davy_outlook *o, bool load)
 {
 	h->good_until_ns = 0;
 	if (!level || level < raised)
@@ -219,16 +250,7 @@ static void exhaustion_report(struct davy_step *s, struct davy_heap_state *h,
 		davy_alarm_clear(s, DAVY_HZ_EXHAUSTION, 0, v->device, heaps[v->heap].name);
 	if (!raised || !h->pid)
 		h->pid = pid;
-	exhaustion_raise(s, v, h->pid, level, o);
-}
-
-static const struct davy_memory_client *exhaustion_filler(const struct davy_step *s,
-							  const struct heap_view *v)
-{
-	const struct davy_memory *m = &s->core->world.memory;
-
-	return v->pid ? davy_memory_client_of(m, v->pid, v->device)
-		      : davy_memory_grower(m, v->device, s->now_ns, GREW_NS);
+	exhaustion_raise(s, v, h->pid, level, o, load);
 }
 
 /* The process that fills the heap, if its model may have its own thresholds. */
@@ -257,6 +279,7 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 	const struct davy_memory_client *c;
 	struct davy_outlook o, peaks;
 	uint32_t raised, level, peak_level;
+	bool load = false;
 
 	if (!v->total)
 		return;
@@ -270,13 +293,15 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 	raised = o.rate || peak_level ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device,
 							 heaps[v->heap].name)
 				      : 0;
-	level = o.rate ? exhaustion_level_of(s, v, left_ms, raised) : 0;
+	level = o.rate ? exhaustion_level_of(s, v, left_ms, raised, exhaustion_slow_ms(s, v, &o))
+		       : 0;
 	if (!level && !peak_level) {
 		h->good_until_ns = h->short_ns = 0;
 		return;
 	}
 	c = exhaustion_filler(s, v);
 	if (level && exhaustion_is_load(s, h, v, c, &o)) {
+		load = true;
 		level = exhaustion_load_level(s, h, left_ms, level, &o);
 		if (exhaustion_load_fits(s, c, left, o.rate))
 			level = 0;
@@ -286,8 +311,9 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 	if (level < peak_level) {
 		level = peak_level;
 		o = peaks;
+		load = false;
 	}
-	exhaustion_report(s, h, v, c ? c->pid : v->pid, level, raised, &o);
+	exhaustion_report(s, h, v, c ? c->pid : v->pid, level, raised, &o, load);
 }
 
 static void exhaustion_follow_rise(struct davy_rise *r, uint64_t used, uint64_t now_ns)
@@ -313,7 +339,7 @@ static void exhaustion_note_room(struct davy_step *s, struct davy_memory_device 
 	uint64_t left = exhaustion_vram_left(d);
 
 	if (left < LITTLE_BYTES && (!d->proven || left < d->proven_left) &&
-	    davy_engine_computes(s, d->device)) {
+	    davy_engine_computes(s, d->device, COMPUTES_NS)) {
 		d->proven = 1;
 		d->proven_left = left;
 	}
@@ -387,10 +413,13 @@ static uint32_t exhaustion_headroom_level(struct davy_step *s, const struct davy
 					  uint32_t pid)
 {
 	uint64_t left = exhaustion_vram_left(d);
+	const struct davy_process *p;
 
 	if (left >= LITTLE_BYTES || (d->proven && left >= d->proven_left / 8 * 7))
 		return 1;
-	return pid && davy_worked_ns(s, pid) <= d->rise.rose_ns ? 2 : 1;
+	p = davy_world_process(&s->core->world, pid);
+	return p && p->engine != DAVY_ENGINE_NONE && davy_worked_ns(s, pid) <= d->rise.rose_ns ? 2
+											       : 1;
 }
 
 /* At the end of a load, checks the room left for the memory that requests need. */
@@ -418,7 +447,7 @@ static void exhaustion_look_at_headroom(struct davy_step *s, struct davy_memory_
 	level = exhaustion_headroom_level(s, d, c ? c->pid : 0);
 	note = exhaustion_note(s, &v, c ? c->pid : 0, level);
 	note.unit = DAVY_UNIT_BYTES;
-	note.form = DAVY_FORM_ROOM;
+	note.form = DAVY_FORM_LOAD;
 	note.observed = left;
 	note.threshold = wanted;
 	davy_alarm_raise(s, &note);
@@ -454,7 +483,7 @@ static void exhaustion_look(struct davy_step *s)
 /* Little room is left until the first request has shown that it is enough. */
 static bool exhaustion_stands(const struct davy_step *s, const struct davy_plan *note)
 {
-	return note->form == DAVY_FORM_ROOM && note->level > 1 &&
+	return note->form == DAVY_FORM_LOAD && note->unit == DAVY_UNIT_BYTES && note->level > 1 &&
 	       davy_world_process(&s->core->world, note->pid) &&
 	       davy_worked_ns(s, note->pid) < note->at_ns &&
 	       s->now_ns - note->at_ns < FIRST_REQUEST_NS;
@@ -493,7 +522,7 @@ const struct davy_hazard_row davy_hazard_exhaustion = {
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.doubtful = true,
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
-	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_ROOM }, /* it may fit */
+	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_LOAD }, /* it may fit */
 	.stands = exhaustion_stands,
 	.shortage = DAVY_SHORT_OF_MEMORY,
 };

@@ -110,6 +110,18 @@ static void fault_storm_next_window(struct davy_step *s, struct davy_client *cli
 	client->fault_count = 0;
 }
 
+/* Retried by the hardware until they are served, with XNACK for as long as the engine works. */
+static void fault_storm_retried(struct davy_step *s, struct davy_client *client, struct finding *f,
+				uint64_t limit)
+{
+	if (!fault_storm_lasts(s, client, limit))
+		return;
+	f->threshold = limit;
+	f->level = 2;
+	f->form = DAVY_FORM_RETRIED;
+	fault_storm_say(s, f, DAVY_BY_PROGRAM);
+}
+
 static void fault_storm_look_at_fault(struct davy_step *s)
 {
 	const struct davy_ev_fault *in = &s->ev->fault;
@@ -122,6 +134,9 @@ static void fault_storm_look_at_fault(struct davy_step *s)
 	client = davy_world_client_get(&s->core->world, in->pasid, s->now_ns);
 	window = fault_storm_window_ns(s, in->device, client->pid);
 	limit = fault_storm_limit(s, in->device, client->pid);
+	if (in->fault_class == DAVY_FAULT_VM_RETRY)
+		limit = davy_threshold(s, DAVY_CFG_FAULT_RETRIES, in->device,
+				       davy_scoped_process(s, client->pid));
 	if (s->now_ns - client->window_ns > window)
 		fault_storm_next_window(s, client, limit, window);
 	client->fault_count += in->fresh;
@@ -130,8 +145,8 @@ static void fault_storm_look_at_fault(struct davy_step *s)
 	f.first_ns = client->window_ns;
 	if (in->fault_class != DAVY_FAULT_VM_RETRY)
 		fault_storm_unserved(s, &f, 1, DAVY_BY_PROGRAM);
-	else if (fault_storm_lasts(s, client, limit))
-		fault_storm_unserved(s, &f, 0, DAVY_BY_PROGRAM);
+	else
+		fault_storm_retried(s, client, &f, limit);
 }
 
 static struct finding fault_storm_counted(struct davy_step *s, enum davy_tally_kind kind,
@@ -347,6 +362,7 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 			   DAVY_CAN_RUNNER_CRASH_INIT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
+	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_RETRIED }, /* slow, and served */
 	.stands = davy_device_unproven,
 	.device_fails = 3,
 };

@@ -16,6 +16,7 @@
 
 #include <inttypes.h>
 
+#define COMPUTES_NS	  (60 * DAVY_NS_PER_S)
 #define THROTTLE_GAP_NS	  (60 * DAVY_NS_PER_S)
 #define THROTTLE_LASTS_NS (60 * DAVY_NS_PER_S)
 
@@ -90,7 +91,7 @@ static bool hardware_is_new_while_computing(struct davy_step *s)
 
 	return l->kind == DAVY_LOG_AER_CORRECTED &&
 	       davy_world_line_is_new(&s->core->world, l->kind, s->now_ns) &&
-	       davy_engine_computes(s, l->device);
+	       davy_engine_computes(s, l->device, COMPUTES_NS);
 }
 
 static void hardware_look_at_log(struct davy_step *s)

@@ -20,6 +20,7 @@
 #define REBIND_NS     (10 * DAVY_NS_PER_S)
 #define LASTING_NS    (60 * DAVY_NS_PER_S)
 #define LINES_STRONG  3
+#define DAY_NS	      (24 * 3600 * DAVY_NS_PER_S)
 #define HOG_LINE_BASE 3 /* workqueue.c prints when the count minus this doubled: 4, 5, 7, 11 */
 
 struct finding {
@@ -159,12 +160,30 @@ static bool restore_hog_doubled(uint64_t from, uint64_t to)
 	return to > from && to - HOG_LINE_BASE >= 2 * (from - HOG_LINE_BASE);
 }
 
+/* Over hours, too: 4 to 131 in 40 min to 21 h before a host hung (legacy-rocm-build#5952). */
+static bool restore_hog_climbs(struct davy_step *s, uint64_t times, uint64_t least)
+{
+	struct davy_tally *t = davy_world_tally(&s->core->world, DAVY_TALLY_HOGGED_DAY,
+						s->ev->log.device, 0, s->now_ns, DAY_NS);
+
+	if (!t->first)
+		t->first = times;
+	return times >= least && restore_hog_doubled(t->first, times);
+}
+
+/* One line came 40 s before page faults (amd-svm-006), and others came without. */
+static bool restore_hog_is_first(struct davy_step *s)
+{
+	return davy_world_line_is_new(&s->core->world, s->ev->log.kind, s->now_ns);
+}
+
 static void restore_hog_hogged(struct davy_step *s)
 {
 	struct finding f = restore_hog_line(s);
 	struct davy_tally *t = restore_hog_lines(s, DAVY_TALLY_HOGGED, &f);
 	uint64_t least = restore_hog_limit(s, DAVY_CFG_RESTORE_COUNT, &f);
 	uint64_t times = s->ev->log.code;
+	bool first;
 
 	if (!t->count)
 		t->first = times;
@@ -173,6 +192,11 @@ static void restore_hog_hogged(struct davy_step *s)
 	f.threshold = least;
 	if (t->count > 1)
 		f.level = times >= least && restore_hog_doubled(t->first, times) ? 3 : 2;
+	first = restore_hog_is_first(s);
+	if (f.level < 2 && (restore_hog_climbs(s, times, least) || first)) {
+		f.level = 2;
+		f.form = DAVY_FORM_HINT;
+	}
 	restore_hog_raise(s, &f);
 }
 
@@ -239,7 +263,8 @@ const struct davy_hazard_row davy_hazard_restore_hog = {
 	.reason = restore_hog_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
-	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK } },
-	.escalation[1] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK, DAVY_ACTION_RESTART } },
+	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_HINT },
+	.escalation[2] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK, DAVY_ACTION_RESTART } },
 };

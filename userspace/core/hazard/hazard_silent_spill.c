@@ -21,6 +21,7 @@
 
 #define CONFIRM_NS DAVY_NS_PER_S
 #define RETURN_NS  (5 * DAVY_NS_PER_S) /* a model of 16 GB needs 3 s over PCIe 3.0 x8 */
+#define GREW_NS	   (15 * DAVY_NS_PER_S)
 #define WORKS_NS   (10 * DAVY_NS_PER_S)
 #define SEEP_PART  4  /* a spill of this part of a jump stops learning the usual speed */
 #define HOLD_FULL  50 /* permille below "full" at which VRAM still counts as full */
@@ -206,6 +207,8 @@ static void silent_spill_raise(struct davy_step *s, const struct davy_memory_dev
 	note.unit = (uint8_t)unit;
 	note.observed = observed;
 	note.threshold = threshold;
+	if (d->spill.pressed)
+		note.form = DAVY_FORM_HINT;
 	if (unit == DAVY_UNIT_PERMILLE && s->ev->pid != note.pid)
 		note.victim_pid = s->ev->pid;
 	davy_plan_evidence(&note, d->spill.found_ns,
@@ -245,6 +248,16 @@ static void silent_spill_report(struct davy_step *s, struct davy_memory_device *
 			   silent_spill_jump(s, d, silent_spill_spiller(s, d)));
 }
 
+/* A game that starts beside an idle model; NVIDIA's and AMD's drivers evict what is used least. */
+static bool silent_spill_is_pressed(struct davy_step *s, const struct davy_memory_device *d)
+{
+	const struct davy_memory_client *c =
+		davy_memory_grower(&s->core->world.memory, d->device, s->now_ns, GREW_NS);
+
+	return c && d->spill.pid && c->pid != d->spill.pid &&
+	       c->bytes - c->from >= d->spill.bytes / 2;
+}
+
 static void silent_spill_confirm(struct davy_step *s, struct davy_memory_device *d)
 {
 	struct davy_spill *p = &d->spill;
@@ -263,6 +276,7 @@ static void silent_spill_confirm(struct davy_step *s, struct davy_memory_device 
 		p->pid = c ? c->pid : 0;
 	}
 	p->raised = 1;
+	p->pressed = silent_spill_is_pressed(s, d);
 	silent_spill_report(s, d);
 }
 
@@ -372,7 +386,8 @@ const struct davy_hazard_row davy_hazard_silent_spill = {
 	.escalation[0] = { 2,
 			   { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK },
 			   .wait_s = 10 },
-	.escalation[1] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
+	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_HINT },
+	.escalation[2] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
 	.doubtful = true,
 	.shortage = DAVY_SHORT_OF_MEMORY,
 };

@@ -4,9 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define IDLE_NS	    (10 * DAVY_NS_PER_S)
-#define RUNS_NS	    (300 * DAVY_NS_PER_S) /* start, load and first graphs are over */
-#define COMPUTES_NS (60 * DAVY_NS_PER_S)
+#define IDLE_NS (10 * DAVY_NS_PER_S)
+#define RUNS_NS (300 * DAVY_NS_PER_S) /* start, load and first graphs are over */
 
 struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,
 				 const struct davy_process *p)
@@ -68,7 +67,7 @@ bool davy_is_idle(const struct davy_step *s, uint32_t pid)
 	return !last_ns || s->now_ns - last_ns > IDLE_NS;
 }
 
-bool davy_engine_computes(const struct davy_step *s, const char *device)
+bool davy_engine_computes(const struct davy_step *s, const char *device, uint64_t within_ns)
 {
 	const struct davy_process *p;
 	size_t at = 0;
@@ -76,7 +75,7 @@ bool davy_engine_computes(const struct davy_step *s, const char *device)
 	while ((p = davy_world_process_next(&s->core->world, &at)))
 		if (p->engine != DAVY_ENGINE_NONE && s->now_ns - p->met_ns > RUNS_NS &&
 		    (!device[0] || davy_same_name(p->device, device)) &&
-		    s->now_ns - davy_worked_ns(s, p->pid) < COMPUTES_NS)
+		    s->now_ns - davy_worked_ns(s, p->pid) < within_ns)
 			return true;
 	return false;
 }

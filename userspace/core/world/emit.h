@@ -77,8 +77,8 @@ uint64_t davy_worked_ns(const struct davy_step *s, uint32_t pid);
 /* True if the process is known to be idle: it does not use the memory that it loses. */
 bool davy_is_idle(const struct davy_step *s, uint32_t pid);
 
-/* True if an engine that has run for a while computes on the device now; "": on any device. */
-bool davy_engine_computes(const struct davy_step *s, const char *device);
+/* True if an engine that has run for a while computed on the device ("": any) within that time. */
+bool davy_engine_computes(const struct davy_step *s, const char *device, uint64_t within_ns);
 
 /*
  * The key's value for "device" (NULL or "": the device of "p") and the model of "p" (NULL:

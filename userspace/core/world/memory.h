@@ -68,7 +68,7 @@ struct davy_spill {
 	uint8_t raised;
 	uint8_t of_client; /* from the client's own counter, not from the device's */
 	uint8_t full;
-	uint8_t pad;
+	uint8_t pressed; /* another process took the room: this one suffers */
 };
 
 struct davy_memory_device {
