@@ -2,6 +2,7 @@
 #include "lib/message.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,28 @@ int davy_message_receive(int fd, json_t **ret_message)
 		return -EBADMSG;
 	}
 	*ret_message = message;
+	return 0;
+}
+
+int davy_message_ask(int fd, json_t *question, int patience_ms, json_t **ret_answer)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	json_t *answer;
+	int err = davy_message_send(fd, question);
+
+	if (err && err != -EPIPE) /* a refusal may be waiting to be read */
+		return err;
+	if (poll(&wait, 1, patience_ms) != 1)
+		return -ETIMEDOUT;
+	err = davy_message_receive(fd, &answer);
+	if (err)
+		return err;
+	if (!strcmp(davy_message_text(answer, "op"), "busy") ||
+	    !strcmp(davy_message_text(answer, "op"), "error")) {
+		json_decref(answer);
+		return -EBUSY;
+	}
+	*ret_answer = answer;
 	return 0;
 }
 

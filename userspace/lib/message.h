@@ -22,6 +22,12 @@ int davy_message_send(int fd, json_t *message);
  */
 int davy_message_receive(int fd, json_t **ret_message);
 
+/*
+ * Sends "question" (takes the reference) and waits for one answer. -ETIMEDOUT: none came; -EBUSY: the
+ * agent refused; else as davy_message_receive().
+ */
+int davy_message_ask(int fd, json_t *question, int patience_ms, json_t **ret_answer);
+
 /* Path of the socket for root's clients, whose queue other users cannot fill. -ENAMETOOLONG. */
 #define DAVY_SOCKET_PATH_MAX 108 /* sun_path of unix(7) */
 int davy_message_root_path(const char *path, char ret_path[DAVY_SOCKET_PATH_MAX]);

@@ -2,7 +2,6 @@
 #include "reporter/dossier.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -130,16 +129,6 @@ int davy_dossier_of_trace(struct davy_dossier *d, const char *path)
 	return err;
 }
 
-static int gather_ask(int fd, json_t *question, json_t **ret_answer)
-{
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
-	int err = davy_message_send(fd, question);
-
-	if (!err && poll(&wait, 1, PATIENCE_MS) != 1)
-		err = -ETIMEDOUT;
-	return err ? err : davy_message_receive(fd, ret_answer);
-}
-
 static int gather_recent(struct davy_dossier *d, int fd)
 {
 	json_int_t decision = 0, event = 0;
@@ -148,10 +137,10 @@ static int gather_recent(struct davy_dossier *d, int fd)
 	for (int i = 0; more && i < ASKS_MAX; i++) {
 		json_t *answer = NULL, *line;
 		size_t j;
-		int err = gather_ask(fd,
-				     json_pack("{s:s, s:I, s:I}", "op", "recent", "decision",
-					       decision, "event", event),
-				     &answer);
+		int err = davy_message_ask(fd,
+					   json_pack("{s:s, s:I, s:I}", "op", "recent", "decision",
+						     decision, "event", event),
+					   PATIENCE_MS, &answer);
 
 		if (err)
 			return err;
@@ -193,7 +182,8 @@ int davy_dossier_of_agent(struct davy_dossier *d, const char *socket_path)
 
 	snprintf(d->source, sizeof(d->source), "running agent");
 	if (!err)
-		err = gather_ask(fd, json_pack("{s:s}", "op", "status"), &status);
+		err = davy_message_ask(fd, json_pack("{s:s}", "op", "status"), PATIENCE_MS,
+				       &status);
 	if (!err)
 		err = gather_recent(d, fd);
 	d->clock_ns = davy_message_number(status, "now_ns", 0);

@@ -2,7 +2,6 @@
 #include "top/feed_in.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,29 +10,6 @@
 
 #define PATIENCE_MS 5000
 #define ASKS_MAX    64 /* answers with lines in one turn; the rest comes with the next one */
-
-static int feed_in_ask(int fd, json_t *question, json_t **ret_answer)
-{
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
-	json_t *answer;
-	int err = davy_message_send(fd, question);
-
-	if (err && err != -EPIPE) /* a refusal may be waiting to be read */
-		return err;
-	if (poll(&wait, 1, PATIENCE_MS) != 1)
-		return -ETIMEDOUT;
-	err = davy_message_receive(fd, &answer);
-	if (err)
-		return err;
-	if (!strcmp(davy_message_text(answer, "op"), "busy") ||
-	    !strcmp(davy_message_text(answer, "op"), "error"))
-		err = -EBUSY;
-	if (err)
-		json_decref(answer);
-	else
-		*ret_answer = answer;
-	return err;
-}
 
 static json_int_t feed_in_at(const json_t *line)
 {
@@ -70,10 +46,10 @@ static int feed_in_recent(struct davy_feed_in *f, int fd, json_t **ret_recent)
 	for (int i = 0; !err && more && i < ASKS_MAX; i++) {
 		json_t *answer = NULL;
 
-		err = feed_in_ask(fd,
-				  json_pack("{s:s, s:I, s:I}", "op", "recent", "decision",
-					    f->decision, "event", f->event),
-				  &answer);
+		err = davy_message_ask(fd,
+				       json_pack("{s:s, s:I, s:I}", "op", "recent", "decision",
+						 f->decision, "event", f->event),
+				       PATIENCE_MS, &answer);
 		if (err)
 			break;
 		json_array_extend(json_object_get(all, "decisions"),
@@ -98,7 +74,9 @@ static int feed_in_of_agent(struct davy_feed_in *f, json_t **ret_pair)
 	DAVY_FD fd = davy_message_connect(f->socket_path, DAVY_CONNECT_MS);
 	json_t *status = NULL, *recent = NULL;
 	json_int_t started_ns;
-	int err = fd < 0 ? fd : feed_in_ask(fd, json_pack("{s:s}", "op", "status"), &status);
+	int err = fd < 0 ? fd
+			 : davy_message_ask(fd, json_pack("{s:s}", "op", "status"), PATIENCE_MS,
+					    &status);
 
 	if (err)
 		return err;

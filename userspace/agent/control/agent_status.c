@@ -226,7 +226,7 @@ json_t *davy_agent_status(struct davy_agent *a)
 
 	return json_pack(
 		"{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:o}",
+		"s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}",
 		"op", "status", "mode",
 		davy_mode_name((enum davy_mode)a->core.config.value[DAVY_CFG_MODE]), "policy_error",
 		status_safe(a->policy_error), "events", (json_int_t)a->event_count, "dropped",
@@ -237,7 +237,8 @@ json_t *davy_agent_status(struct davy_agent *a)
 		davy_agent_kfd_status(a), "foresight", davy_foresight_json(&a->core.foresight),
 		"foresight_all_time", all_time(a), "connections", davy_links_status(a), "now_ns",
 		(json_int_t)davy_boot_ns(), "wall_s", (json_int_t)time(NULL), "started_ns",
-		(json_int_t)a->started_ns, "decisions", (json_int_t)a->recent.plan_count, "alarms",
-		alarms, "alarms_unlisted", alarms_unlisted, "workloads", davy_view_workloads(a),
-		"vram", davy_agent_vram_status(a));
+		(json_int_t)a->started_ns, "decisions", (json_int_t)a->recent.plan_count, "actions",
+		davy_recent_actions(&a->recent), "alarms", alarms, "alarms_unlisted",
+		alarms_unlisted, "workloads", davy_view_workloads(a), "vram",
+		davy_agent_vram_status(a));
 }

@@ -66,7 +66,7 @@ void davy_output_plan(struct davy_agent *a, const struct davy_plan *plan)
 	char text[DAVY_PLAN_TEXT_SIZE];
 	char *json;
 
-	a->recent.plan[a->recent.plan_count++ % DAVY_RECENT_PLANS] = *plan;
+	davy_recent_add_plan(&a->recent, plan);
 	if (!a->options.json) {
 		davy_plan_text(plan, text, sizeof(text));
 		emit(a, text);

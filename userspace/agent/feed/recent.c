@@ -8,6 +8,41 @@
 
 #define LIST_BYTES ((size_t)24 * 1024) /* a message has a maximum size */
 
+void davy_recent_add_plan(struct davy_recent *r, const struct davy_plan *plan)
+{
+	struct davy_action_count *count = &r->action[plan->action];
+
+	r->plan[r->plan_count++ % DAVY_RECENT_PLANS] = *plan;
+	if (plan->kind == DAVY_PLAN_ACTION)
+		count->verdict[plan->verdict]++;
+	else if (plan->kind == DAVY_PLAN_OUTCOME && plan->result)
+		count->failed++;
+	else if (plan->kind == DAVY_PLAN_OUTCOME)
+		count->done++;
+}
+
+json_t *davy_recent_actions(const struct davy_recent *r)
+{
+	json_t *all = json_object();
+
+	for (uint32_t i = DAVY_ACTION_NONE + 1; i < DAVY_ACTION_COUNT; i++) {
+		const struct davy_action_count *count = &r->action[i];
+		json_t *o = json_pack("{s:I, s:I}", "done", (json_int_t)count->done, "failed",
+				      (json_int_t)count->failed);
+		json_int_t sum = (json_int_t)(count->done + count->failed);
+
+		for (uint32_t v = 0; v < DAVY_VERDICT_COUNT; v++) {
+			sum += (json_int_t)count->verdict[v];
+			json_object_set_new(o, davy_verdict_name((enum davy_verdict)v),
+					    json_integer((json_int_t)count->verdict[v]));
+		}
+		if (sum)
+			json_object_set(all, davy_action_name((enum davy_action)i), o);
+		json_decref(o);
+	}
+	return all;
+}
+
 /* Takes "dump". False: it did not fit. */
 static bool recent_add(json_t *list, size_t *used, uint64_t number, const char *text, char *dump)
 {

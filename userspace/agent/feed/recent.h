@@ -17,7 +17,16 @@ struct davy_recent {
 	struct davy_plan plan[DAVY_RECENT_PLANS];
 	struct davy_event event[DAVY_RECENT_EVENTS];
 	uint64_t plan_count, event_count; /* since the start of the agent */
+	struct davy_action_count {
+		uint64_t verdict[DAVY_VERDICT_COUNT];
+		uint64_t done, failed;
+	} action[DAVY_ACTION_COUNT];
 };
+
+void davy_recent_add_plan(struct davy_recent *r, const struct davy_plan *plan);
+
+/* What was decided and done since the start of the agent, by action; actions without one are left out. */
+json_t *davy_recent_actions(const struct davy_recent *r);
 
 /*
  * The decisions from number *at on that are kept and fit a message: number, text, and "json" as
