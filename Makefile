@@ -32,6 +32,7 @@ POLICY_LDLIBS := -ldrm -lsystemd -ljansson -linih -lsqlite3
 EXEC_LDLIBS := -ldrm -lsystemd -ljansson -linih -lsqlite3
 TRACE_LDLIBS := -lbpf -ljansson
 TOP_LDLIBS := -lncursesw -ltinfo -ljansson
+EXPORTER_LDLIBS := -lmicrohttpd -ljansson
 REPORT_LDLIBS := -ljansson -lzstd
 LAB_LDLIBS := -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
@@ -50,6 +51,7 @@ EXEC_SRC := $(call sources,exec)
 POLICY_SRC := $(call sources,policy_cli)
 TRACE_SRC := $(call sources,trace)
 TOP_SRC := $(call sources,top)
+EXPORTER_SRC := $(call sources,exporter)
 REPORT_SRC := $(call sources,reporter)
 LAB_SRC := $(call sources,lab)
 PROBE_SRC := $(call sources,probe)
@@ -63,7 +65,7 @@ GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -iquote userspace $(WARN) -fstack-protec
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
 GUARD_OBJ := $(call objects,guard,$(GUARD_SRC))
-PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec guard policy probe reader report top trace)
+PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec exporter guard policy probe reader report top trace)
 # The laboratory: built for tests and 'make tune', and not installed.
 LAB_PROGRAM := $(O)/davylamp-lab
 
@@ -129,6 +131,9 @@ $(O)/davylamp-trace: $(call objects,obj,$(TRACE_SRC)) $(SHARED)
 $(O)/davylamp-top: $(call objects,obj,$(TOP_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOP_LDLIBS)
 
+$(O)/davylamp-exporter: $(call objects,obj,$(EXPORTER_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(EXPORTER_LDLIBS)
+
 $(O)/davylamp-report: $(call objects,obj,$(REPORT_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LDLIBS)
 
@@ -148,29 +153,31 @@ $(O)/davylamp-guard: $(GUARD_OBJ)
 $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
 
--include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(POLICY_SRC) $(TRACE_SRC) $(TOP_SRC) $(REPORT_SRC) $(LAB_SRC) \
+-include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(POLICY_SRC) $(TRACE_SRC) $(TOP_SRC) $(EXPORTER_SRC) $(REPORT_SRC) $(LAB_SRC) \
 	$(PROBE_SRC) $(READER_SRC)) $(GUARD_OBJ))
 
 include tests/tests.mk
 
 install: $(PROGRAMS)
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies \
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies $(DESTDIR)$(PREFIX)/share/davylamp/monitoring \
 		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/sbin
 	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
+	install -m 644 $(filter-out %/node-problem,$(wildcard policies/monitoring/*)) $(DESTDIR)$(PREFIX)/share/davylamp/monitoring
+	install -m 755 policies/monitoring/node-problem $(DESTDIR)$(PREFIX)/share/davylamp/monitoring
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/davylamp
-	sed 's|@PREFIX@|$(PREFIX)|g' policies/davylamp.service.in \
-		> $(DESTDIR)$(PREFIX)/lib/systemd/system/davylamp.service
+	for unit in davylamp davylamp-exporter; do sed 's|@PREFIX@|$(PREFIX)|g' policies/$$unit.service.in \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit.service || exit 1; done
 	install -m 644 policies/davylamp.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/davylamp.conf
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(PROGRAMS:$(O)/%=sbin/%) share/man/man8/davylamp.8 \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(PROGRAMS:$(O)/%=sbin/%) share/man/man8/davylamp.8 share/man/man8/davylamp-exporter.8 \
 		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
-		lib/systemd/system/davylamp.service lib/sysusers.d/davylamp.conf)
+		lib/systemd/system/davylamp.service lib/systemd/system/davylamp-exporter.service lib/sysusers.d/davylamp.conf)
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
 
 clean:
@@ -184,7 +191,7 @@ help:
 	@echo "                    failed and skipped tests. One suite:"
 	@echo "    test-unit test-replay test-foresight test-bpf test-vm test-engine test-walk"
 	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top"
-	@echo "    test-report test-chaos"
+	@echo "    test-report test-exporter test-chaos"
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
 	@echo "  make bench        cost compared with alternative tools; the tuner with a binary search"

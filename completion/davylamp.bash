@@ -10,7 +10,7 @@ _davylamp_engines() {
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status top probe doctor act report policy replay trace tune log release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status top exporter probe doctor act report policy replay trace tune log release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -29,7 +29,7 @@ _davylamp() {
 	--generation) words="gen7 gen8 gen9 gen11 gen12 xe-hpg xe-lpg xe2 xe3" ;;
 	--of) words="pause throttle" ;;
 	--module) words="amdgpu gpu_sched ttm drm" ;;
-	--record | --replay | --socket | --policy | --out) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	--record | --replay | --socket | --textfile | --policy | --out) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	--engine | --model | --pid)
 		if [[ $verb == doctor ]]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -44,6 +44,7 @@ _davylamp() {
 			words+=" --explain --dry-run --json --slots --reserve --socket --state --config --policies --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
 		top) words="--json --once --interval --record --replay --socket --help" ;;
+		exporter) words="--listen --textfile --interval --socket --help" ;;
 		report)
 			mapfile -t COMPREPLY < <(compgen -f -W "--list --html --json --upstream --redact --socket --help" -- "$cur")
 			return ;;

@@ -20,6 +20,7 @@ static const struct {
 	{ "exec", NULL, "start an engine on a safe backend" },
 	{ "status", davy_verb_status, "show the state of the running agent" },
 	{ "top", NULL, "watch devices, engines and incidents on one screen" },
+	{ "exporter", NULL, "serve the state as metrics for Prometheus" },
 	{ "probe", davy_verb_probe, "test whether a GPU or an engine works" },
 	{ "doctor", NULL, "find out why an engine does not use its GPU" },
 	{ "act", davy_verb_act, "execute an action on a workload" },
@@ -42,6 +43,7 @@ static const struct program {
 	{ "policy", NULL, 2, "davylamp-policy" },
 	{ "doctor", NULL, 2, "davylamp-doctor" },
 	{ "top", NULL, 2, "davylamp-top" },
+	{ "exporter", NULL, 2, "davylamp-exporter" },
 	{ "report", NULL, 2, "davylamp-report" },
 	{ "trace", "discovery", 3, "davylamp-trace" },
 	{ "trace", "scenarios", 2, LAB },
@@ -99,8 +101,9 @@ int main(int argc, char **argv)
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (argc < 2) {
-		davy_log("expected a verb: run, exec, status, top, probe, doctor, act, report, "
-			 "policy, replay, trace, tune, log or release; see 'davylamp --help'");
+		davy_log("expected a verb: run, exec, status, top, exporter, probe, doctor, act, "
+			 "report, policy, replay, trace, tune, log or release; see "
+			 "'davylamp --help'");
 		return DAVY_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {

@@ -23,7 +23,7 @@ int davy_message_send(int fd, json_t *message);
 int davy_message_receive(int fd, json_t **ret_message);
 
 /*
- * Sends "question" (takes the reference) and waits for one answer. -ETIMEDOUT: none came; -EBUSY: the
+ * Sends "question" (takes the reference) and waits for one answer. -ETIMEDOUT: none; -EBUSY: the
  * agent refused; else as davy_message_receive().
  */
 int davy_message_ask(int fd, json_t *question, int patience_ms, json_t **ret_answer);

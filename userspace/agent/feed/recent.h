@@ -25,7 +25,7 @@ struct davy_recent {
 
 void davy_recent_add_plan(struct davy_recent *r, const struct davy_plan *plan);
 
-/* What was decided and done since the start of the agent, by action; actions without one are left out. */
+/* Verdicts and outcomes since the start of the agent, by action, without unused actions. */
 json_t *davy_recent_actions(const struct davy_recent *r);
 
 /*
