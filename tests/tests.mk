@@ -5,7 +5,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
 # What unit tests link: all but the programs' main() and the command line.
 SAN_LIB := $(O)/san/libdavylamp.a
-SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec policy_cli reporter top trace lab))
+SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec exporter policy_cli reporter top trace lab))
 SAN_LIB_OBJ := $(call objects,san,$(SAN_LIB_SRC))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -17,7 +17,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report chaos
+SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter chaos
 
 export O CACHE STAGE KERNEL
 
@@ -42,12 +42,13 @@ $(SAN_LIB): $(SAN_LIB_OBJ)
 $(O)/san/davylamp: $(call objects,san,$(CLI_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-SAN_EXTRA := doctor exec policy report top trace lab
+SAN_EXTRA := doctor exec exporter policy report top trace lab
 # The folder of a program's source is its name, but for these two: the libraries have the names.
 san_folder = $(patsubst report,reporter,$(patsubst policy,policy_cli,$(1)))
 $(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(call san_folder,$(name))/$(name)_main.o))
 $(SAN_EXTRA:%=$(O)/san/davylamp-%): $(SAN_LIB)
-	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS) $(if $(filter %-top,$@),$(TOP_LDLIBS))
+	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS) $(if $(filter %-top,$@),$(TOP_LDLIBS)) \
+		$(if $(filter %-exporter,$@),$(EXPORTER_LDLIBS))
 
 $(O)/san/davylamp-reader: $(call objects,san,$(READER_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(READER_LDLIBS)
@@ -98,7 +99,7 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/vkfault O=$(abspath $(O))/lab/vk
 
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos $(UNIT_BIN) $(FUZZ_BIN)
+	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run $(SUITES)
 
@@ -191,6 +192,15 @@ test-top: setup-test
 test-report: setup-test
 	@$(MAKE) --no-print-directory -s stage san-programs
 	@tests/run report
+
+.PHONY: test-exporter
+test-exporter: setup-test
+	@$(MAKE) --no-print-directory -s stage san-programs $(O)/exporter/tries.so
+	@tests/run exporter
+
+$(O)/exporter/tries.so: tests/exporter/tries.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -shared -fPIC -o $@ $<
 
 # Tools of the fault campaign; thrower.cc has an engine's name.
 .PHONY: lab-chaos chaos test-chaos
