@@ -159,12 +159,13 @@ $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 include tests/tests.mk
 
 install: $(PROGRAMS)
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies $(DESTDIR)$(PREFIX)/share/davylamp/monitoring \
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies/schema $(DESTDIR)$(PREFIX)/share/davylamp/monitoring \
 		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/sbin
 	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
+	install -m 644 policies/schema/*.json $(DESTDIR)$(PREFIX)/share/davylamp/policies/schema
 	install -m 644 $(filter-out %/node-problem,$(wildcard policies/monitoring/*)) $(DESTDIR)$(PREFIX)/share/davylamp/monitoring
 	install -m 755 policies/monitoring/node-problem $(DESTDIR)$(PREFIX)/share/davylamp/monitoring
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
@@ -191,7 +192,7 @@ help:
 	@echo "                    failed and skipped tests. One suite:"
 	@echo "    test-unit test-replay test-foresight test-bpf test-vm test-engine test-walk"
 	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top"
-	@echo "    test-report test-exporter test-chaos"
+	@echo "    test-report test-exporter test-schema test-chaos"
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
 	@echo "  make bench        cost compared with alternative tools; the tuner with a binary search"

@@ -10,7 +10,7 @@ _davylamp_engines() {
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status top exporter probe doctor act report policy replay trace tune log release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status top exporter probe doctor act report policy replay trace tune log schema release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -98,6 +98,7 @@ _davylamp() {
 			mapfile -t COMPREPLY < <(compgen -f -W "--policy --grid --limits --score-only --apply --state --config --jobs \
 				--json --help" -- "$cur")
 			return ;;
+		schema) words="status decision event report process --policies --help" ;;
 		release) words="--module --all --socket --state --help" ;;
 		replay)
 			mapfile -t COMPREPLY < <(compgen -f -W "--json --summary --final --policy --help" -- "$cur")

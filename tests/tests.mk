@@ -17,7 +17,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter chaos
+SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema chaos
 
 export O CACHE STAGE KERNEL
 
@@ -201,6 +201,11 @@ test-exporter: setup-test
 $(O)/exporter/tries.so: tests/exporter/tries.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -shared -fPIC -o $@ $<
+
+.PHONY: test-schema
+test-schema: setup-test
+	@$(MAKE) --no-print-directory -s stage
+	@tests/run schema
 
 # Tools of the fault campaign; thrower.cc has an engine's name.
 .PHONY: lab-chaos chaos test-chaos

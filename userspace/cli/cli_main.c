@@ -30,6 +30,7 @@ static const struct {
 	{ "trace", davy_verb_trace, "trace an engine's start; make synthetic traces" },
 	{ "tune", NULL, "score thresholds and search for better ones" },
 	{ "log", davy_verb_log, "report GPU failures in a saved kernel log" },
+	{ "schema", davy_verb_schema, "print the JSON schema of an output" },
 	{ "release", davy_verb_release, "undo all actions, or detach from a module" },
 };
 
@@ -102,7 +103,7 @@ int main(int argc, char **argv)
 		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (argc < 2) {
 		davy_log("expected a verb: run, exec, status, top, exporter, probe, doctor, act, "
-			 "report, policy, replay, trace, tune, log or release; see "
+			 "report, policy, replay, trace, tune, log, schema or release; see "
 			 "'davylamp --help'");
 		return DAVY_EXIT_USAGE;
 	}
