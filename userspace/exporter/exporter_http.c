@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/log.h"
 #include "lib/number.h"
+#include "verb/verb.h"
 
 #define CONNECTIONS_MAX	    16
 #define CONNECTION_BYTES    16384

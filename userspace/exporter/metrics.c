@@ -2,7 +2,6 @@
 #include "exporter/metrics.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define VALUE_MAX (1LL << 53) /* a double holds each smaller integer */
@@ -28,6 +27,11 @@ static const struct {
 	const char *help;
 } families[] = { DAVY_METRICS(METRICS_ROW) };
 
+static bool metrics_is_valid(json_int_t value)
+{
+	return value >= 0 && value < VALUE_MAX;
+}
+
 static void metrics_put_value(char *dst, const char *value)
 {
 	size_t i;
@@ -38,37 +42,38 @@ static void metrics_put_value(char *dst, const char *value)
 	dst[i] = 0;
 }
 
-static void metrics_put_labels(char labels[DAVY_LABELS_LEN], va_list pairs)
+static void metrics_put_labels(char text[DAVY_LABELS_LEN], const char *const *labels)
 {
 	char value[DAVY_LABEL_MAX + 1];
-	const char *name;
 	size_t used = 0;
 
-	labels[0] = 0;
-	while ((name = va_arg(pairs, const char *)) != NULL) {
+	text[0] = 0;
+	for (; labels[0]; labels += 2) {
 		int n;
 
-		metrics_put_value(value, va_arg(pairs, const char *));
-		n = snprintf(labels + used, DAVY_LABELS_LEN - used, "%s%s=\"%s\"", used ? "," : "",
-			     name, value);
+		metrics_put_value(value, labels[1]);
+		n = snprintf(text + used, DAVY_LABELS_LEN - used, "%s%s=\"%s\"", used ? "," : "",
+			     labels[0], value);
 		if (n < 0 || (size_t)n >= DAVY_LABELS_LEN - used) {
-			labels[used] = 0; /* without the labels that do not fit */
+			text[used] = 0; /* without the labels that do not fit */
 			return;
 		}
 		used += (size_t)n;
 	}
 }
 
-/* The sample with these labels, a new one with the value 0; NULL: no room. */
+/* The sample with these labels, a new one with the value 0; NULL: no room, or invalid value. */
 static struct davy_sample *metrics_sample(struct davy_metrics *set, enum davy_metric metric,
-					  va_list pairs)
+					  json_int_t value, const char *const *labels)
 {
-	char labels[DAVY_LABELS_LEN];
+	char text[DAVY_LABELS_LEN];
 	struct davy_sample *s;
 
-	metrics_put_labels(labels, pairs);
+	if (!metrics_is_valid(value))
+		return NULL;
+	metrics_put_labels(text, labels);
 	for (size_t i = 0; i < set->count; i++)
-		if (set->sample[i].metric == metric && !strcmp(set->sample[i].labels, labels))
+		if (set->sample[i].metric == metric && !strcmp(set->sample[i].labels, text))
 			return &set->sample[i];
 	if (set->count == DAVY_SAMPLES_MAX) {
 		set->dropped++;
@@ -77,39 +82,24 @@ static struct davy_sample *metrics_sample(struct davy_metrics *set, enum davy_me
 	s = &set->sample[set->count++];
 	s->metric = metric;
 	s->value = 0;
-	memcpy(s->labels, labels, sizeof(labels));
+	memcpy(s->labels, text, sizeof(text));
 	return s;
 }
 
-static bool metrics_is_valid(json_int_t value)
+void davy_metrics_add(struct davy_metrics *set, enum davy_metric metric, json_int_t value,
+		      const char *const *labels)
 {
-	return value >= 0 && value < VALUE_MAX;
-}
+	struct davy_sample *s = metrics_sample(set, metric, value, labels);
 
-void davy_metrics_add(struct davy_metrics *set, enum davy_metric metric, json_int_t value, ...)
-{
-	struct davy_sample *s;
-	va_list pairs;
-
-	if (!metrics_is_valid(value))
-		return;
-	va_start(pairs, value);
-	s = metrics_sample(set, metric, pairs);
-	va_end(pairs);
 	if (s && metrics_is_valid(s->value + value))
 		s->value += value;
 }
 
-void davy_metrics_max(struct davy_metrics *set, enum davy_metric metric, json_int_t value, ...)
+void davy_metrics_max(struct davy_metrics *set, enum davy_metric metric, json_int_t value,
+		      const char *const *labels)
 {
-	struct davy_sample *s;
-	va_list pairs;
+	struct davy_sample *s = metrics_sample(set, metric, value, labels);
 
-	if (!metrics_is_valid(value))
-		return;
-	va_start(pairs, value);
-	s = metrics_sample(set, metric, pairs);
-	va_end(pairs);
 	if (s && s->value < value)
 		s->value = value;
 }

@@ -34,17 +34,20 @@ enum davy_metrics_format {
 	DAVY_METRICS_PLAIN
 };
 
+/* Pairs of name and value, at most four; none: DAVY_LABELS(). */
+#define DAVY_LABELS(...) ((const char *const[9]){ __VA_ARGS__ })
+
 /*
- * Adds "value" to the sample with these labels: pairs of name and value, ended by NULL. In a
- * label's value, characters that PCI addresses and names of the agent do not have become '_'.
- * Negative values, and those that a double cannot hold, are ignored.
+ * Adds "value" to the sample with these labels. In a label's value, characters that PCI addresses
+ * and names of the agent do not have become '_'. Negative values, and those that a double cannot
+ * hold, are ignored.
  */
-void davy_metrics_add(struct davy_metrics *set, enum davy_metric metric, json_int_t value, ...)
-	__attribute__((sentinel));
+void davy_metrics_add(struct davy_metrics *set, enum davy_metric metric, json_int_t value,
+		      const char *const *labels);
 
 /* The same, but the sample has the largest of the values. */
-void davy_metrics_max(struct davy_metrics *set, enum davy_metric metric, json_int_t value, ...)
-	__attribute__((sentinel));
+void davy_metrics_max(struct davy_metrics *set, enum davy_metric metric, json_int_t value,
+		      const char *const *labels);
 
 /* False: no memory, or an error of the file. */
 bool davy_metrics_print(const struct davy_metrics *set, enum davy_metrics_format format, FILE *out);

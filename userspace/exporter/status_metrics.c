@@ -68,40 +68,43 @@ static void status_metrics_agent(struct davy_metrics *m, const json_t *status)
 
 	for (int i = 0; i < DAVY_MODE_COUNT; i++)
 		davy_metrics_add(m, DAVY_METRIC_MODE,
-				 !strcmp(mode, davy_mode_name((enum davy_mode)i)), "mode",
-				 davy_mode_name((enum davy_mode)i), NULL);
+				 !strcmp(mode, davy_mode_name((enum davy_mode)i)),
+				 DAVY_LABELS("mode", davy_mode_name((enum davy_mode)i)));
 	davy_metrics_add(m, DAVY_METRIC_UPTIME,
 			 status_metrics_difference(status_metrics_number(status, "now_ns"),
 						   status_metrics_number(status, "started_ns")),
-			 NULL);
-	davy_metrics_add(m, DAVY_METRIC_EVENTS, status_metrics_number(status, "events"), NULL);
-	davy_metrics_add(m, DAVY_METRIC_DROPPED, status_metrics_number(status, "dropped"), NULL);
+			 DAVY_LABELS());
+	davy_metrics_add(m, DAVY_METRIC_EVENTS, status_metrics_number(status, "events"),
+			 DAVY_LABELS());
+	davy_metrics_add(m, DAVY_METRIC_DROPPED, status_metrics_number(status, "dropped"),
+			 DAVY_LABELS());
 	davy_metrics_add(m, DAVY_METRIC_DECISIONS, status_metrics_number(status, "decisions"),
-			 NULL);
+			 DAVY_LABELS());
 	davy_metrics_add(m, DAVY_METRIC_POLICY_INVALID,
-			 *davy_message_text(status, "policy_error") != 0, NULL);
-	davy_metrics_add(m, DAVY_METRIC_READERS, status_metrics_number(reader, "live"), "state",
-			 "live", NULL);
-	davy_metrics_add(m, DAVY_METRIC_READERS, status_metrics_number(reader, "stuck"), "state",
-			 "stuck", NULL);
+			 *davy_message_text(status, "policy_error") != 0, DAVY_LABELS());
+	davy_metrics_add(m, DAVY_METRIC_READERS, status_metrics_number(reader, "live"),
+			 DAVY_LABELS("state", "live"));
+	davy_metrics_add(m, DAVY_METRIC_READERS, status_metrics_number(reader, "stuck"),
+			 DAVY_LABELS("state", "stuck"));
 	davy_metrics_add(m, DAVY_METRIC_INSPECTIONS_WAITING,
-			 status_metrics_number(reader, "waiting"), NULL);
+			 status_metrics_number(reader, "waiting"), DAVY_LABELS());
 	davy_metrics_add(m, DAVY_METRIC_INSPECTIONS_LOST, status_metrics_number(reader, "lost"),
-			 "reason", "reader", NULL);
+			 DAVY_LABELS("reason", "reader"));
 	davy_metrics_add(m, DAVY_METRIC_INSPECTIONS_LOST, status_metrics_number(reader, "evicted"),
-			 "reason", "evicted", NULL);
-	davy_metrics_add(m, DAVY_METRIC_PROBES, status_metrics_number(crowding, "probes"), NULL);
+			 DAVY_LABELS("reason", "evicted"));
+	davy_metrics_add(m, DAVY_METRIC_PROBES, status_metrics_number(crowding, "probes"),
+			 DAVY_LABELS());
 	davy_metrics_add(m, DAVY_METRIC_PROBES_LOST,
-			 status_metrics_number(crowding, "probes_refused"), "reason", "refused",
-			 NULL);
+			 status_metrics_number(crowding, "probes_refused"),
+			 DAVY_LABELS("reason", "refused"));
 	davy_metrics_add(m, DAVY_METRIC_PROBES_LOST,
-			 status_metrics_number(crowding, "probes_evicted"), "reason", "evicted",
-			 NULL);
+			 status_metrics_number(crowding, "probes_evicted"),
+			 DAVY_LABELS("reason", "evicted"));
 	davy_metrics_add(m, DAVY_METRIC_EVICTED,
-			 status_metrics_number(crowding, "processes_evicted"), "table", "processes",
-			 NULL);
+			 status_metrics_number(crowding, "processes_evicted"),
+			 DAVY_LABELS("table", "processes"));
 	davy_metrics_add(m, DAVY_METRIC_EVICTED, status_metrics_number(crowding, "world_evicted"),
-			 "table", "world", NULL);
+			 DAVY_LABELS("table", "world"));
 }
 
 static void status_metrics_clients(struct davy_metrics *m, const json_t *status)
@@ -114,15 +117,16 @@ static void status_metrics_clients(struct davy_metrics *m, const json_t *status)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		davy_metrics_add(m, DAVY_METRIC_CONNECTIONS, status_metrics_number(c, kinds[i]),
-				 "kind", kinds[i], NULL);
+				 DAVY_LABELS("kind", kinds[i]));
 	c = json_object_get(c, "refused");
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		davy_metrics_add(m, DAVY_METRIC_CONNECTIONS_REFUSED,
-				 status_metrics_number(c, reasons[i]), "reason", reasons[i], NULL);
+				 status_metrics_number(c, reasons[i]),
+				 DAVY_LABELS("reason", reasons[i]));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		snprintf(key, sizeof(key), "%s_unlisted", lists[i]);
 		davy_metrics_add(m, DAVY_METRIC_UNLISTED, status_metrics_number(status, key),
-				 "list", lists[i], NULL);
+				 DAVY_LABELS("list", lists[i]));
 	}
 }
 
@@ -132,8 +136,9 @@ static void status_metrics_sensors(struct davy_metrics *m, const json_t *status)
 	size_t i;
 
 	json_array_foreach(json_object_get(status, "sensors"), i, s)
-		davy_metrics_max(m, DAVY_METRIC_SENSOR, 1, "sensor", davy_message_text(s, "name"),
-				 "state", davy_message_text(s, "state"), NULL);
+		davy_metrics_max(m, DAVY_METRIC_SENSOR, 1,
+				 DAVY_LABELS("sensor", davy_message_text(s, "name"), "state",
+					     davy_message_text(s, "state")));
 }
 
 static void status_metrics_heaps(struct davy_metrics *m, const json_t *gpu, const char *device)
@@ -153,13 +158,13 @@ static void status_metrics_heaps(struct davy_metrics *m, const json_t *gpu, cons
 			       ? status_metrics_number(gpu, key)
 			       : status_metrics_difference(
 					 size, status_metrics_number(gpu, "host_available"));
-		davy_metrics_max(m, DAVY_METRIC_GPU_SIZE, size, "device", device, "heap", heaps[i],
-				 NULL);
-		davy_metrics_max(m, DAVY_METRIC_GPU_USED, used, "device", device, "heap", heaps[i],
-				 NULL);
+		davy_metrics_max(m, DAVY_METRIC_GPU_SIZE, size,
+				 DAVY_LABELS("device", device, "heap", heaps[i]));
+		davy_metrics_max(m, DAVY_METRIC_GPU_USED, used,
+				 DAVY_LABELS("device", device, "heap", heaps[i]));
 		snprintf(key, sizeof(key), "%s_full_in_ms", heaps[i]);
-		davy_metrics_max(m, DAVY_METRIC_GPU_FULL, status_metrics_number(gpu, key), "device",
-				 device, "heap", heaps[i], NULL);
+		davy_metrics_max(m, DAVY_METRIC_GPU_FULL, status_metrics_number(gpu, key),
+				 DAVY_LABELS("device", device, "heap", heaps[i]));
 	}
 }
 
@@ -169,29 +174,31 @@ static void status_metrics_gpu(struct davy_metrics *m, const json_t *gpu)
 	const json_t *o;
 	size_t i;
 
-	davy_metrics_max(m, DAVY_METRIC_GPU, 1, "device", device, "driver",
-			 davy_message_text(gpu, "driver"), NULL);
+	davy_metrics_max(m, DAVY_METRIC_GPU, 1,
+			 DAVY_LABELS("device", device, "driver", davy_message_text(gpu, "driver")));
 	davy_metrics_max(m, DAVY_METRIC_GPU_READABLE,
-			 json_is_true(json_object_get(gpu, "readable")), "device", device, NULL);
+			 json_is_true(json_object_get(gpu, "readable")),
+			 DAVY_LABELS("device", device));
 	status_metrics_heaps(m, gpu, device);
 	davy_metrics_max(m, DAVY_METRIC_GPU_EVICTIONS, status_metrics_number(gpu, "evictions"),
-			 "device", device, NULL);
-	davy_metrics_max(m, DAVY_METRIC_GPU_RESETS, status_metrics_number(gpu, "resets"), "device",
-			 device, NULL);
+			 DAVY_LABELS("device", device));
+	davy_metrics_max(m, DAVY_METRIC_GPU_RESETS, status_metrics_number(gpu, "resets"),
+			 DAVY_LABELS("device", device));
 	davy_metrics_max(m, DAVY_METRIC_GPU_CLIENTS,
-			 (json_int_t)json_array_size(json_object_get(gpu, "clients")), "device",
-			 device, NULL);
-	davy_metrics_max(m, DAVY_METRIC_GPU_JOB_AGE, 0, "device", device, NULL);
+			 (json_int_t)json_array_size(json_object_get(gpu, "clients")),
+			 DAVY_LABELS("device", device));
+	davy_metrics_max(m, DAVY_METRIC_GPU_JOB_AGE, 0, DAVY_LABELS("device", device));
 	json_array_foreach(json_object_get(gpu, "rings"), i, o)
 		davy_metrics_max(m, DAVY_METRIC_GPU_JOB_AGE, status_metrics_number(o, "age_ns"),
-				 "device", device, NULL);
+				 DAVY_LABELS("device", device));
 	davy_metrics_max(m, DAVY_METRIC_GPU_TEMPERATURE,
-			 status_metrics_number(gpu, "temperature_c"), "device", device, NULL);
+			 status_metrics_number(gpu, "temperature_c"),
+			 DAVY_LABELS("device", device));
 	davy_metrics_max(m, DAVY_METRIC_GPU_ECC, status_metrics_number(gpu, "ecc_uncorrected"),
-			 "device", device, NULL);
+			 DAVY_LABELS("device", device));
 	json_array_foreach(json_object_get(gpu, "throttled_by"), i, o) if (json_is_string(o))
-		davy_metrics_max(m, DAVY_METRIC_GPU_THROTTLED, 1, "device", device, "reason",
-				 json_string_value(o), NULL);
+		davy_metrics_max(m, DAVY_METRIC_GPU_THROTTLED, 1,
+				 DAVY_LABELS("device", device, "reason", json_string_value(o)));
 }
 
 static void status_metrics_gpus(struct davy_metrics *m, const json_t *status)
@@ -202,7 +209,7 @@ static void status_metrics_gpus(struct davy_metrics *m, const json_t *status)
 	json_array_foreach(json_object_get(status, "gpus"), i, o) status_metrics_gpu(m, o);
 	json_array_foreach(json_object_get(json_object_get(status, "vram"), "cgroups"), i, o)
 		davy_metrics_add(m, DAVY_METRIC_QUOTA_REFUSED, status_metrics_number(o, "refused"),
-				 "device", davy_message_text(o, "device"), NULL);
+				 DAVY_LABELS("device", davy_message_text(o, "device")));
 }
 
 /* Memory of one process of a workload, on each GPU. */
@@ -221,11 +228,12 @@ static void status_metrics_memory(struct davy_metrics *m, const json_t *status, 
 			if (davy_message_number(c, "pid", 0) != pid)
 				continue;
 			davy_metrics_add(m, DAVY_METRIC_WORKLOAD_MEMORY,
-					 status_metrics_number(c, "vram"), "workload", workload,
-					 "device", device, "heap", "vram", NULL);
-			davy_metrics_add(m, DAVY_METRIC_WORKLOAD_MEMORY,
-					 status_metrics_number(c, "gtt"), "workload", workload,
-					 "device", device, "heap", "gtt", NULL);
+					 status_metrics_number(c, "vram"),
+					 DAVY_LABELS("workload", workload, "device", device, "heap",
+						     "vram"));
+			davy_metrics_add(
+				m, DAVY_METRIC_WORKLOAD_MEMORY, status_metrics_number(c, "gtt"),
+				DAVY_LABELS("workload", workload, "device", device, "heap", "gtt"));
 		}
 	}
 }
@@ -247,19 +255,21 @@ static void status_metrics_process(struct davy_metrics *m, const json_t *status,
 	char buf[24];
 	const char *workload = status_metrics_workload(p, buf);
 
-	davy_metrics_add(m, DAVY_METRIC_ENGINES, 1, "engine", status_metrics_engine(p), "backend",
-			 status_metrics_backend(p), NULL);
+	davy_metrics_add(m, DAVY_METRIC_ENGINES, 1,
+			 DAVY_LABELS("engine", status_metrics_engine(p), "backend",
+				     status_metrics_backend(p)));
 	if (davy_message_number(p, "workload", 0) <= 0)
 		return;
-	davy_metrics_max(m, DAVY_METRIC_WORKLOAD, 1, "workload", workload, "engine",
-			 status_metrics_engine(p), "backend", status_metrics_backend(p), "device",
-			 davy_message_text(p, "device"), NULL);
+	davy_metrics_max(m, DAVY_METRIC_WORKLOAD, 1,
+			 DAVY_LABELS("workload", workload, "engine", status_metrics_engine(p),
+				     "backend", status_metrics_backend(p), "device",
+				     davy_message_text(p, "device")));
 	davy_metrics_max(m, DAVY_METRIC_WORKLOAD_RUN, davy_message_number(p, "runs_permille", 1000),
-			 "workload", workload, NULL);
+			 DAVY_LABELS("workload", workload));
 	status_metrics_memory(m, status, davy_message_number(p, "pid", 0), workload);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		davy_metrics_add(m, counts[i].metric, status_metrics_number(p, counts[i].key),
-				 "workload", workload, NULL);
+				 DAVY_LABELS("workload", workload));
 }
 
 static void status_metrics_workloads(struct davy_metrics *m, const json_t *status)
@@ -275,12 +285,12 @@ static void status_metrics_workloads(struct davy_metrics *m, const json_t *statu
 		const char *workload = status_metrics_workload(o, buf);
 
 		davy_metrics_max(m, DAVY_METRIC_WORKLOAD_ADOPTED,
-				 json_is_true(json_object_get(o, "adopted")), "workload", workload,
-				 NULL);
-		json_array_foreach(json_object_get(o, "in_force"), j, effect)
-			davy_metrics_add(m, DAVY_METRIC_WORKLOAD_ACTION, 1, "workload", workload,
-					 "action", status_metrics_action(effect), "hazard",
-					 status_metrics_hazard(effect), NULL);
+				 json_is_true(json_object_get(o, "adopted")),
+				 DAVY_LABELS("workload", workload));
+		json_array_foreach(json_object_get(o, "in_force"), j, effect) davy_metrics_add(
+			m, DAVY_METRIC_WORKLOAD_ACTION, 1,
+			DAVY_LABELS("workload", workload, "action", status_metrics_action(effect),
+				    "hazard", status_metrics_hazard(effect)));
 	}
 }
 
@@ -295,13 +305,15 @@ static void status_metrics_alarms(struct davy_metrics *m, const json_t *status)
 		json_int_t level = davy_message_number(o, "level", 0);
 
 		if (level >= 1 && level <= 3)
-			davy_metrics_add(m, DAVY_METRIC_ALARMS, 1, "hazard",
-					 status_metrics_hazard(o), "level", levels[level - 1],
-					 "device", davy_message_text(o, "device"), NULL);
+			davy_metrics_add(m, DAVY_METRIC_ALARMS, 1,
+					 DAVY_LABELS("hazard", status_metrics_hazard(o), "level",
+						     levels[level - 1], "device",
+						     davy_message_text(o, "device")));
 	}
 	json_array_foreach(json_object_get(status, "breakers"), i, o) davy_metrics_add(
-		m, DAVY_METRIC_BREAKERS, 1, "device", davy_message_text(o, "device"), "backend",
-		status_metrics_backend(o), "state", davy_message_text(o, "state"), NULL);
+		m, DAVY_METRIC_BREAKERS, 1,
+		DAVY_LABELS("device", davy_message_text(o, "device"), "backend",
+			    status_metrics_backend(o), "state", davy_message_text(o, "state")));
 }
 
 /* Every known name has a sample from the start: increase() ignores the first one of a series. */
@@ -317,20 +329,20 @@ static void status_metrics_foresight(struct davy_metrics *m, const json_t *statu
 		const json_t *o = json_object_get(classes, name);
 
 		davy_metrics_add(m, DAVY_METRIC_FAILURES, davy_message_number(o, "failures", 0),
-				 "class", name, NULL);
+				 DAVY_LABELS("class", name));
 		davy_metrics_add(m, DAVY_METRIC_FAILURES_MISSED,
-				 davy_message_number(o, "missed", 0), "class", name, NULL);
+				 davy_message_number(o, "missed", 0), DAVY_LABELS("class", name));
 	}
 	for (uint32_t i = DAVY_HZ_NONE + 1; i < DAVY_HZ_COUNT; i++) {
 		const char *name = davy_hazard_name((enum davy_hazard)i);
 		const json_t *o = json_object_get(hazards, name);
 
 		davy_metrics_add(m, DAVY_METRIC_PREDICTIONS, davy_message_number(o, "signs", 0),
-				 "hazard", name, NULL);
+				 DAVY_LABELS("hazard", name));
 		for (size_t j = 0; j < sizeof(results) / sizeof(results[0]); j++)
 			davy_metrics_add(m, DAVY_METRIC_PREDICTIONS_ENDED,
-					 davy_message_number(o, results[j], 0), "hazard", name,
-					 "result", results[j], NULL);
+					 davy_message_number(o, results[j], 0),
+					 DAVY_LABELS("hazard", name, "result", results[j]));
 	}
 }
 
@@ -348,20 +360,21 @@ static void status_metrics_actions(struct davy_metrics *m, const json_t *status)
 			const char *verdict = davy_verdict_name((enum davy_verdict)v);
 
 			davy_metrics_add(m, DAVY_METRIC_ACTIONS, davy_message_number(o, verdict, 0),
-					 "action", name, "verdict", verdict, NULL);
+					 DAVY_LABELS("action", name, "verdict", verdict));
 		}
 		for (size_t j = 0; j < sizeof(outcomes) / sizeof(outcomes[0]); j++)
 			davy_metrics_add(m, DAVY_METRIC_OUTCOMES,
-					 davy_message_number(o, outcomes[j], 0), "action", name,
-					 "result", outcomes[j], NULL);
+					 davy_message_number(o, outcomes[j], 0),
+					 DAVY_LABELS("action", name, "result", outcomes[j]));
 	}
 }
 
 void davy_metrics_of_status(struct davy_metrics *m, const json_t *status)
 {
-	davy_metrics_add(m, DAVY_METRIC_UP, status != NULL, NULL);
-	davy_metrics_add(m, DAVY_METRIC_BUILD, 1, "version", DAVY_VERSION, NULL);
-	davy_metrics_max(m, DAVY_METRIC_SERIES_DROPPED, 0, NULL); /* before the set can be full */
+	davy_metrics_add(m, DAVY_METRIC_UP, status != NULL, DAVY_LABELS());
+	davy_metrics_add(m, DAVY_METRIC_BUILD, 1, DAVY_LABELS("version", DAVY_VERSION));
+	davy_metrics_max(m, DAVY_METRIC_SERIES_DROPPED, 0,
+			 DAVY_LABELS()); /* before the set can be full */
 	if (!status)
 		return;
 	status_metrics_agent(m, status);
@@ -372,5 +385,5 @@ void davy_metrics_of_status(struct davy_metrics *m, const json_t *status)
 	status_metrics_gpus(m, status);
 	status_metrics_workloads(m, status);
 	status_metrics_sensors(m, status);
-	davy_metrics_max(m, DAVY_METRIC_SERIES_DROPPED, (json_int_t)m->dropped, NULL);
+	davy_metrics_max(m, DAVY_METRIC_SERIES_DROPPED, (json_int_t)m->dropped, DAVY_LABELS());
 }

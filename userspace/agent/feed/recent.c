@@ -29,10 +29,10 @@ json_t *davy_recent_actions(const struct davy_recent *r)
 		const struct davy_action_count *count = &r->action[i];
 		json_t *o = json_pack("{s:I, s:I}", "done", (json_int_t)count->done, "failed",
 				      (json_int_t)count->failed);
-		json_int_t sum = (json_int_t)(count->done + count->failed);
+		uint64_t sum = count->done + count->failed;
 
 		for (uint32_t v = 0; v < DAVY_VERDICT_COUNT; v++) {
-			sum += (json_int_t)count->verdict[v];
+			sum += count->verdict[v];
 			json_object_set_new(o, davy_verdict_name((enum davy_verdict)v),
 					    json_integer((json_int_t)count->verdict[v]));
 		}
