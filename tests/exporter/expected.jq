@@ -2,7 +2,6 @@
 # events, connections, the host's memory) are left out.
 def l($pairs): [$pairs | to_entries[] | "\(.key)=\"\(.value)\""] | join(",");
 def row($name; $pairs; $value): "davylamp_\($name){\(l($pairs))} \($value)";
-def member($o; $key; $default): if $o | has($key) then $o[$key] else $default end;
 
 . as $s |
 "davylamp_up 1", "davylamp_decisions_total \(.decisions)", "davylamp_entries_dropped_total \(.dropped)",
@@ -20,6 +19,11 @@ def member($o; $key; $default): if $o | has($key) then $o[$key] else $default en
 	row("gpu_memory_size_bytes"; $d + {heap: "host"}; .host_total)),
 (.workloads[] | row("workload_adopted"; {workload}; if .adopted then 1 else 0 end), (. as $w | .in_force | group_by([.act, .hazard])[] |
 	row("workload_actions_in_force"; {workload: $w.workload, action: .[0].act, hazard: .[0].hazard}; length))),
+(.processes | group_by([.engine, .backend])[] | row("engines"; {engine: .[0].engine, backend: .[0].backend}; length)),
+([.processes[] | select(.workload > 0)] | (.[] | row("workload_info"; {workload, engine, backend, device}; 1)), (group_by(.workload)[] |
+	. as $p | {workload: .[0].workload} as $w | {graphs: "graphs_total", failed_graphs: "graphs_failed_total", context: "context_tokens",
+		prompt_tokens: "prompt_tokens_total", generated_tokens: "generated_tokens_total", depth: "depth_tokens"} | to_entries[] |
+	.key as $key | select(all($p[]; has($key))) | row("workload_\(.value)"; $w; [$p[][$key]] | add))),
 (.alarms | group_by([.hazard, .level, .device])[] | row("alarms"; {hazard: .[0].hazard, level: .[0].level, device: .[0].device}; length)),
 (.breakers | group_by([.device, .backend, .state])[] |
 	row("breakers"; {device: .[0].device, backend: .[0].backend, state: .[0].state}; length)),
