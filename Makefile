@@ -4,6 +4,7 @@
 VERSION := 0.1
 PREFIX ?= /usr/local
 DESTDIR ?=
+UNIT_DIR ?= $(PREFIX)/lib/systemd/system
 # Where the programs look for the shipped rules: compiled in.
 DATA_DIR := $(PREFIX)/share/davylamp
 O ?= out
@@ -24,7 +25,8 @@ CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDAVY_VERSION='"$(VERSION)"' \
 	-isystem /usr/include/libdrm -DDAVY_DATA_DIR='"$(DATA_DIR)"' -isystem $(O)/gen -iquote userspace -iquote .
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
-BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
+# The map of paths: BTF names source files, and the programs shall not depend on where they are built.
+BPF_CFLAGS := -g -fdebug-prefix-map=$(CURDIR)=. -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
 LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih -lsqlite3
 DOCTOR_LDLIBS := -lsystemd -ljansson -linih
@@ -74,8 +76,10 @@ LAB_PROGRAM := $(O)/davylamp-lab
 all: setup
 	@$(MAKE) --no-print-directory programs
 
-.PHONY: programs lab-program
+.PHONY: programs installed-programs lab-program
 programs: $(PROGRAMS) $(LAB_PROGRAM)
+
+installed-programs: $(PROGRAMS)
 
 lab-program: $(LAB_PROGRAM)
 
@@ -153,25 +157,39 @@ $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 
 include tests/tests.mk
 
+# All programs have one manual page.
+PAGES := $(patsubst $(O)/%,%.8,$(filter-out $(O)/davylamp,$(PROGRAMS)))
+
 install: $(PROGRAMS)
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies \
 		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
+		$(DESTDIR)$(UNIT_DIR) $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/sbin
 	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	for page in $(PAGES); do echo '.so man8/davylamp.8' >$(DESTDIR)$(PREFIX)/share/man/man8/$$page; done
 	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/davylamp
 	sed 's|@PREFIX@|$(PREFIX)|g' policies/davylamp.service.in \
-		> $(DESTDIR)$(PREFIX)/lib/systemd/system/davylamp.service
+		> $(DESTDIR)$(UNIT_DIR)/davylamp.service
 	install -m 644 policies/davylamp.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/davylamp.conf
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(PROGRAMS:$(O)/%=sbin/%) share/man/man8/davylamp.8 \
+	rm -f $(DESTDIR)$(UNIT_DIR)/davylamp.service $(addprefix $(DESTDIR)$(PREFIX)/,$(PROGRAMS:$(O)/%=sbin/%) \
+		$(addprefix share/man/man8/,davylamp.8 $(PAGES)) \
 		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
-		lib/systemd/system/davylamp.service lib/sysusers.d/davylamp.conf)
+		lib/sysusers.d/davylamp.conf)
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
+
+# Both pack what is committed.
+.PHONY: dist deb
+dist:
+	@packaging/dist $(VERSION) $(O)
+
+deb:
+	@tests/setup build package
+	@packaging/deb $(VERSION) $(O)
 
 clean:
 	rm -rf $(O)
@@ -184,7 +202,7 @@ help:
 	@echo "                    failed and skipped tests. One suite:"
 	@echo "    test-unit test-replay test-foresight test-bpf test-vm test-engine test-walk"
 	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top"
-	@echo "    test-report test-chaos"
+	@echo "    test-report test-chaos test-package"
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
 	@echo "  make bench        cost compared with alternative tools; the tuner with a binary search"
@@ -195,3 +213,5 @@ help:
 	@echo "  make format       clang-format in place"
 	@echo "  make install      PREFIX=/usr/local DESTDIR="
 	@echo "  make uninstall clean setup"
+	@echo "  make dist         out/davylamp-$(VERSION).tar.xz of the committed tree, reproducible"
+	@echo "  make deb          Debian packages of the committed tree in out/deb"
