@@ -17,7 +17,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report chaos
+SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report chaos package
 
 export O CACHE STAGE KERNEL
 
@@ -98,6 +98,7 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/vkfault O=$(abspath $(O))/lab/vk
 
 test: setup-test
+	@tests/setup package
 	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos $(UNIT_BIN) $(FUZZ_BIN)
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run $(SUITES)
@@ -191,6 +192,12 @@ test-top: setup-test
 test-report: setup-test
 	@$(MAKE) --no-print-directory -s stage san-programs
 	@tests/run report
+
+.PHONY: test-package
+test-package: setup-test
+	@tests/setup build package
+	@$(MAKE) --no-print-directory -s lab lab-systemd
+	@tests/run package
 
 # Tools of the fault campaign; thrower.cc has an engine's name.
 .PHONY: lab-chaos chaos test-chaos
