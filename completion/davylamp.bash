@@ -51,7 +51,7 @@ _davylamp() {
 			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
 			words+=" --socket --json --help" ;;
 		doctor)
-			words="--unit --user --pid --engine --model --timeout --apply --all --policies --config --state --socket"
+			words="--unit --user --pid --engine --model --timeout --apply --overview --all --policies --config --state --socket"
 			words+=" --json --help --" ;;
 		act)
 			words="--lease --duty --bytes --cpu --of --dry-run --json --socket --help"

@@ -15,7 +15,7 @@ FUZZ_LIB := $(O)/fuzz-lib/libdavylamp.a
 FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out agent host,$(SHARED_DIRS)))) \
 	$(filter-out %/follow.c %_main.c,$(call sources,trace)) userspace/lab/label.c \
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
-	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
+	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c next.c)
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report chaos package
 
