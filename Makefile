@@ -4,6 +4,7 @@
 VERSION := 0.1
 PREFIX ?= /usr/local
 DESTDIR ?=
+SBIN_DIR ?= $(PREFIX)/sbin
 UNIT_DIR ?= $(PREFIX)/lib/systemd/system
 # Where the programs look for the shipped rules: compiled in.
 DATA_DIR := $(PREFIX)/share/davylamp
@@ -157,29 +158,34 @@ $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 
 include tests/tests.mk
 
-# All programs have one manual page.
-PAGES := $(patsubst $(O)/%,%.8,$(filter-out $(O)/davylamp,$(PROGRAMS)))
+# Programs without a manual page of their own have davylamp(8).
+PAGES := $(filter-out $(notdir $(wildcard man/*.8)),$(PROGRAMS:$(O)/%=%.8))
+BASH_DIR := share/bash-completion/completions
+FISH_DIR := share/fish/vendor_completions.d
+ZSH_DIR ?= share/zsh/site-functions
+# What 'make install' writes below PREFIX, beside the programs, the unit and DATA_DIR.
+INSTALLED := $(patsubst man/%,share/man/man5/%,$(wildcard man/*.5)) \
+	$(addprefix share/man/man8/,$(notdir $(wildcard man/*.8)) $(PAGES)) \
+	$(BASH_DIR)/davylamp $(FISH_DIR)/davylamp.fish $(ZSH_DIR)/_davylamp lib/sysusers.d/davylamp.conf
 
 install: $(PROGRAMS)
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies \
-		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-		$(DESTDIR)$(UNIT_DIR) $(DESTDIR)$(PREFIX)/lib/sysusers.d
-	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/sbin
+	install -d $(DESTDIR)$(SBIN_DIR) $(DESTDIR)$(UNIT_DIR) $(DESTDIR)$(PREFIX)/share/davylamp/policies \
+		$(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(SBIN_DIR)
 	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
+	install -m 755 completion/words $(DESTDIR)$(PREFIX)/share/davylamp
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	for page in $(PAGES); do echo '.so man8/davylamp.8' >$(DESTDIR)$(PREFIX)/share/man/man8/$$page; done
-	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/davylamp
-	sed 's|@PREFIX@|$(PREFIX)|g' policies/davylamp.service.in \
-		> $(DESTDIR)$(UNIT_DIR)/davylamp.service
+	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/$(BASH_DIR)/davylamp
+	sed 's|@DATA_DIR@|$(PREFIX)/share/davylamp|g' completion/davylamp.fish >$(DESTDIR)$(PREFIX)/$(FISH_DIR)/davylamp.fish
+	sed 's|@DATA_DIR@|$(PREFIX)/share/davylamp|g' completion/_davylamp >$(DESTDIR)$(PREFIX)/$(ZSH_DIR)/_davylamp
+	sed 's|@PREFIX@/sbin|$(SBIN_DIR)|g' policies/davylamp.service.in >$(DESTDIR)$(UNIT_DIR)/davylamp.service
 	install -m 644 policies/davylamp.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/davylamp.conf
 
 uninstall:
-	rm -f $(DESTDIR)$(UNIT_DIR)/davylamp.service $(addprefix $(DESTDIR)$(PREFIX)/,$(PROGRAMS:$(O)/%=sbin/%) \
-		$(addprefix share/man/man8/,davylamp.8 $(PAGES)) \
-		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
-		lib/sysusers.d/davylamp.conf)
+	rm -f $(PROGRAMS:$(O)/%=$(DESTDIR)$(SBIN_DIR)/%) $(DESTDIR)$(UNIT_DIR)/davylamp.service \
+		$(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
 
 # Both pack what is committed.
