@@ -173,7 +173,7 @@ install: $(PROGRAMS)
 		$(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(SBIN_DIR)
 	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
-	install -m 755 completion/words $(DESTDIR)$(PREFIX)/share/davylamp
+	install -m 755 packaging/leave completion/words $(DESTDIR)$(PREFIX)/share/davylamp
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	for page in $(PAGES); do echo '.so man8/davylamp.8' >$(DESTDIR)$(PREFIX)/share/man/man8/$$page; done
