@@ -4,6 +4,8 @@
 VERSION := 0.1
 PREFIX ?= /usr/local
 DESTDIR ?=
+SBIN_DIR ?= $(PREFIX)/sbin
+UNIT_DIR ?= $(PREFIX)/lib/systemd/system
 # Where the programs look for the shipped rules: compiled in.
 DATA_DIR := $(PREFIX)/share/davylamp
 O ?= out
@@ -24,7 +26,8 @@ CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDAVY_VERSION='"$(VERSION)"' \
 	-isystem /usr/include/libdrm -DDAVY_DATA_DIR='"$(DATA_DIR)"' -isystem $(O)/gen -iquote userspace -iquote .
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
-BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
+# The map of paths: BTF names source files, and the programs shall not depend on where they are built.
+BPF_CFLAGS := -g -fdebug-prefix-map=$(CURDIR)=. -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
 LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih -lsqlite3
 DOCTOR_LDLIBS := -lsystemd -ljansson -linih
@@ -76,8 +79,10 @@ LAB_PROGRAM := $(O)/davylamp-lab
 all: setup
 	@$(MAKE) --no-print-directory programs
 
-.PHONY: programs lab-program
+.PHONY: programs installed-programs lab-program
 programs: $(PROGRAMS) $(LAB_PROGRAM)
+
+installed-programs: $(PROGRAMS)
 
 lab-program: $(LAB_PROGRAM)
 
@@ -158,28 +163,48 @@ $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 
 include tests/tests.mk
 
+# Programs without a manual page of their own have davylamp(8).
+PAGES := $(filter-out $(notdir $(wildcard man/*.8)),$(PROGRAMS:$(O)/%=%.8))
+UNITS := davylamp.service davylamp-exporter.service
+BASH_DIR := share/bash-completion/completions
+FISH_DIR := share/fish/vendor_completions.d
+ZSH_DIR ?= share/zsh/site-functions
+# What 'make install' writes below PREFIX, beside the programs, the unit and DATA_DIR.
+INSTALLED := $(patsubst man/%,share/man/man5/%,$(wildcard man/*.5)) \
+	$(addprefix share/man/man8/,$(notdir $(wildcard man/*.8)) $(PAGES)) \
+	$(BASH_DIR)/davylamp $(FISH_DIR)/davylamp.fish $(ZSH_DIR)/_davylamp lib/sysusers.d/davylamp.conf
+
 install: $(PROGRAMS)
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies/schema $(DESTDIR)$(PREFIX)/share/davylamp/monitoring \
-		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
-	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/sbin
+	install -d $(DESTDIR)$(SBIN_DIR) $(DESTDIR)$(UNIT_DIR) $(addprefix $(DESTDIR)$(PREFIX)/share/davylamp/,policies/schema monitoring) \
+		$(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(SBIN_DIR)
 	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
 	install -m 644 policies/schema/*.json $(DESTDIR)$(PREFIX)/share/davylamp/policies/schema
 	install -m 644 $(filter-out %/node-problem,$(wildcard policies/monitoring/*)) $(DESTDIR)$(PREFIX)/share/davylamp/monitoring
 	install -m 755 policies/monitoring/node-problem $(DESTDIR)$(PREFIX)/share/davylamp/monitoring
+	install -m 755 packaging/leave completion/words $(DESTDIR)$(PREFIX)/share/davylamp
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
-	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/davylamp
-	for unit in davylamp davylamp-exporter; do sed 's|@PREFIX@|$(PREFIX)|g' policies/$$unit.service.in \
-		> $(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit.service || exit 1; done
+	for page in $(PAGES); do echo '.so man8/davylamp.8' >$(DESTDIR)$(PREFIX)/share/man/man8/$$page; done
+	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/$(BASH_DIR)/davylamp
+	sed 's|@DATA_DIR@|$(PREFIX)/share/davylamp|g' completion/davylamp.fish >$(DESTDIR)$(PREFIX)/$(FISH_DIR)/davylamp.fish
+	sed 's|@DATA_DIR@|$(PREFIX)/share/davylamp|g' completion/_davylamp >$(DESTDIR)$(PREFIX)/$(ZSH_DIR)/_davylamp
+	for unit in $(UNITS); do sed 's|@PREFIX@/sbin|$(SBIN_DIR)|g' policies/$$unit.in >$(DESTDIR)$(UNIT_DIR)/$$unit || exit 1; done
 	install -m 644 policies/davylamp.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/davylamp.conf
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(PROGRAMS:$(O)/%=sbin/%) share/man/man8/davylamp.8 share/man/man8/davylamp-exporter.8 \
-		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
-		lib/systemd/system/davylamp.service lib/systemd/system/davylamp-exporter.service lib/sysusers.d/davylamp.conf)
+	rm -f $(PROGRAMS:$(O)/%=$(DESTDIR)$(SBIN_DIR)/%) $(addprefix $(DESTDIR)$(UNIT_DIR)/,$(UNITS)) \
+		$(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
+
+# Both pack what is committed.
+.PHONY: dist deb
+dist:
+	@packaging/dist $(VERSION) $(O)
+
+deb:
+	@tests/setup build package
+	@packaging/deb $(VERSION) $(O)
 
 clean:
 	rm -rf $(O)
@@ -192,7 +217,7 @@ help:
 	@echo "                    failed and skipped tests. One suite:"
 	@echo "    test-unit test-replay test-foresight test-bpf test-vm test-engine test-walk"
 	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top"
-	@echo "    test-report test-exporter test-schema test-chaos"
+	@echo "    test-report test-exporter test-schema test-chaos test-package"
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
 	@echo "  make bench        cost compared with alternative tools; the tuner with a binary search"
@@ -203,3 +228,5 @@ help:
 	@echo "  make format       clang-format in place"
 	@echo "  make install      PREFIX=/usr/local DESTDIR="
 	@echo "  make uninstall clean setup"
+	@echo "  make dist         out/davylamp-$(VERSION).tar.xz of the committed tree, reproducible"
+	@echo "  make deb          Debian packages of the committed tree in out/deb"

@@ -52,10 +52,10 @@ _davylamp() {
 			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
 			words+=" --socket --json --help" ;;
 		doctor)
-			words="--unit --user --pid --engine --model --timeout --apply --all --policies --config --state --socket"
+			words="--unit --user --pid --engine --model --timeout --apply --overview --all --policies --config --state --socket"
 			words+=" --json --help --" ;;
 		act)
-			words="--lease --duty --bytes --cpu --of --dry-run --json --socket --help"
+			words="--lease --duty --ubatch --context --parallel --backend --bytes --cpu --of --dry-run --json --socket --help"
 			[[ $COMP_CWORD -ne 2 ]] || words="pause throttle shrink restart migrate_cpu switch stop quarantine cap awake undo --help" ;;
 		policy)
 			if [[ ${COMP_WORDS[2]} == check ]]; then

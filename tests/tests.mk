@@ -15,9 +15,9 @@ FUZZ_LIB := $(O)/fuzz-lib/libdavylamp.a
 FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out agent host,$(SHARED_DIRS)))) \
 	$(filter-out %/follow.c %_main.c,$(call sources,trace)) userspace/lab/label.c \
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
-	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
+	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c next.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema chaos
+SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema chaos package
 
 export O CACHE STAGE KERNEL
 
@@ -99,6 +99,7 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/vkfault O=$(abspath $(O))/lab/vk
 
 test: setup-test
+	@tests/setup package
 	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run $(SUITES)
@@ -206,6 +207,11 @@ $(O)/exporter/tries.so: tests/exporter/tries.c
 test-schema: setup-test
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run schema
+.PHONY: test-package
+test-package: setup-test
+	@tests/setup build package
+	@$(MAKE) --no-print-directory -s lab lab-systemd
+	@tests/run package
 
 # Tools of the fault campaign; thrower.cc has an engine's name.
 .PHONY: lab-chaos chaos test-chaos

@@ -84,7 +84,7 @@ static void tame_subject(struct davy_policy_subject *s)
 
 static void tame_gpu(struct davy_doctor_gpu *g)
 {
-	SAFE(g->device), END(g->driver), END(g->wanted), END(g->version), END(g->iommu_type);
+	SAFE(g->device), END(g->driver), SAFE(g->wanted), END(g->version), END(g->iommu_type);
 	END(g->override);
 	FLAG(g->has_kfd_node), FLAG(g->in_vulkan), FLAG(g->connected), FLAG(g->may_suspend);
 	FLAG(g->has_override);
@@ -156,6 +156,15 @@ static void tame_engine(struct davy_doctor_engine *e)
 	davy_text_safe(e->name, sizeof(e->name), davy_engine_name(e->engine)); /* never another */
 }
 
+static void tame_lamp(void)
+{
+	FLAG(facts.lamp.runs), FLAG(facts.lamp.installed), END(facts.lamp.mode);
+	facts.running_count %= DAVY_DOCTOR_RUNNING + 1;
+	for (size_t i = 0; i < facts.running_count; i++)
+		END(facts.running[i].engine), SAFE(facts.running[i].unit),
+			FLAG(facts.running[i].adopted);
+}
+
 static void tame(void)
 {
 	END(facts.kernel);
@@ -179,6 +188,7 @@ static void tame(void)
 	}
 	FLAG(facts.self.root), FLAG(facts.self.btf), FLAG(facts.self.ftrace_off);
 	END(facts.self.lockdown);
+	tame_lamp();
 }
 
 static void check_findings(void)

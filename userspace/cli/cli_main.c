@@ -89,10 +89,20 @@ static int program_start(const struct program *p, char **argv)
 static void cli_main_help(void)
 {
 	printf("usage: davylamp VERB [OPTIONS]\n\n"
-	       "Protects LLM inference from GPU driver failures.\n\n");
+	       "Protects LLM inference from GPU driver failures. Without a verb: what is on\n"
+	       "this host, what is missing, and the next command.\n\n");
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		printf("  %-9s %s\n", verbs[i].name, verbs[i].what);
 	printf("\nSee 'davylamp VERB --help' and davylamp(8).\n");
+}
+
+/* What is here, what is missing, and the next command. */
+static int cli_main_overview(void)
+{
+	static const struct program doctor = { .first = 1, .name = "davylamp-doctor" };
+	char option[] = "--overview", *argv[] = { NULL, option, NULL };
+
+	return program_start(&doctor, argv);
 }
 
 int main(int argc, char **argv)
@@ -101,12 +111,8 @@ int main(int argc, char **argv)
 
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* no stderr for a message */
-	if (argc < 2) {
-		davy_log("expected a verb: run, exec, status, top, exporter, probe, doctor, act, "
-			 "report, policy, replay, trace, tune, log, schema or release; see "
-			 "'davylamp --help'");
-		return DAVY_EXIT_USAGE;
-	}
+	if (argc < 2)
+		return cli_main_overview();
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		cli_main_help();
 		return DAVY_EXIT_DONE;

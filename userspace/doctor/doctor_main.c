@@ -13,6 +13,7 @@
 
 #include "act/probe_run.h"
 #include "doctor/checks.h"
+#include "doctor/next.h"
 #include "doctor/print.h"
 #include "doctor/read.h"
 #include "engines/engine.h"
@@ -34,13 +35,14 @@
 static const char usage[] =
 	"usage: davylamp doctor [--unit UNIT | --user USER | --pid PID] [OPTIONS]\n"
 	"       davylamp doctor [OPTIONS] -- COMMAND [ARGUMENT...]\n"
+	"       davylamp doctor --overview [--json] [--socket PATH]\n"
 	"\n"
 	"Finds out why an engine does not use its GPU. Checks driver, device files,\n"
 	"permissions, environment, runtimes, the engine's libraries and its device\n"
 	"discovery, as the user of the service. Prints one root cause: which layer fails,\n"
 	"which layers are proven healthy, and the resulting policy. Each finding has\n"
 	"evidence, a fix, and a command that verifies the fix. Vendor code runs in\n"
-	"davylamp-probe.\n"
+	"davylamp-probe. The last line is the next command for this host.\n"
 	"\n"
 	"  --unit UNIT        the service, running or not: ollama.service\n"
 	"  --user USER        a user: NAME, UID, UID:GID or UID:GID:GROUP,GROUP\n"
@@ -52,6 +54,8 @@ static const char usage[] =
 	"  --timeout T        time limit of each program that is run (20 s)\n"
 	"  --apply            write the policy as a rule of the administrator, like\n"
 	"                     'davylamp policy pin'; 'policy unpin' removes it\n"
+	"  --overview         only print what is here, what is missing, and the next\n"
+	"                     command; like davylamp without arguments\n"
 	"  --all              also print checks that do not apply to this host\n"
 	"  --policies DIR     shipped rules (" DAVY_DATA_DIR "/policies)\n"
 	"  --config DIR       the administrator's rules (/etc/davylamp)\n"
@@ -71,7 +75,7 @@ struct doctor_options {
 	const char *policies, *config, *state, *socket;
 	char *const *command; /* NULL: the engine's own */
 	uint32_t limit_ms;
-	bool apply, all, json;
+	bool apply, all, json, overview;
 };
 
 /* Input and results. Large, therefore on the heap. */
@@ -104,6 +108,18 @@ static void doctor_main_read_rules(const struct doctor_options *o, struct doctor
 	davy_read_rules(d->facts, &set);
 }
 
+static int doctor_main_overview(const struct doctor_options *o, struct doctor *d)
+{
+	davy_read_self(d->facts);
+	davy_read_gpus(d->facts);
+	davy_read_lamp(d->facts, o->socket);
+	if (o->json)
+		davy_overview_print_json(stdout, d->facts);
+	else
+		davy_overview_print(stdout, d->facts);
+	return fflush(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
+}
+
 static void doctor_main_read_all(const struct doctor_options *o, struct doctor *d)
 {
 	char path[PATH_MAX];
@@ -119,6 +135,7 @@ static void doctor_main_read_all(const struct doctor_options *o, struct doctor *
 	davy_read_icds(d->facts, d->who);
 	davy_read_runtimes(d->facts, d->who, program, o->limit_ms);
 	davy_read_runs(d->facts, d->who, program, o->command, o->limit_ms);
+	davy_read_lamp(d->facts, o->socket);
 	if (o->model)
 		davy_read_model(d->facts, o->model);
 }
@@ -187,8 +204,11 @@ static void doctor_main_tell_agent(const struct doctor_options *o, const struct 
 static int doctor_main_examine(const struct doctor_options *o, struct doctor *d)
 {
 	char why[DAVY_DOCTOR_WHY];
-	int status, err = davy_who_read(&o->asked, &d->facts->service, &d->who, why);
+	int status, err;
 
+	if (o->overview)
+		return doctor_main_overview(o, d);
+	err = davy_who_read(&o->asked, &d->facts->service, &d->who, why);
 	if (err) {
 		davy_log("doctor: %s", why[0] ? why : strerror(-err));
 		return err == -EACCES || err == -EPERM ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_USAGE;
@@ -256,6 +276,7 @@ int main(int argc, char **argv)
 		{ "model", .text = &o.model },
 		{ "timeout", .take = doctor_main_take_timeout, .arg = &o.limit_ms },
 		{ "apply", .flag = &o.apply },
+		{ "overview", .flag = &o.overview },
 		{ "all", .flag = &o.all },
 		{ "policies", .text = &o.policies },
 		{ "config", .text = &o.config },

@@ -16,6 +16,7 @@
 #define DAVY_DOCTOR_ICDS       32
 #define DAVY_DOCTOR_PARAMETERS 48
 #define DAVY_DOCTOR_GROUPS     64
+#define DAVY_DOCTOR_RUNNING    16
 #define DAVY_DOCTOR_WHY	       192
 #define DAVY_DOCTOR_VALUE      192
 #define DAVY_DOCTOR_PATH       256
@@ -220,6 +221,21 @@ struct davy_doctor_self {
 	bool ftrace_off;
 };
 
+/* A running engine, without its runners. */
+struct davy_doctor_running {
+	uint32_t pid;
+	char engine[32];	  /* display name */
+	char unit[DAVY_UNIT_LEN]; /* service that may be adopted; "": none */
+	bool adopted;
+};
+
+/* davylamp itself on this host. */
+struct davy_doctor_lamp {
+	bool runs;	/* the agent answers */
+	char mode[16];	/* the agent's; "" unknown */
+	bool installed; /* systemd has davylamp.service */
+};
+
 struct davy_doctor_facts {
 	char kernel[DAVY_POLICY_KERNEL_LEN];
 	size_t gpu_count;
@@ -243,6 +259,9 @@ struct davy_doctor_facts {
 	struct davy_doctor_parameter parameter[DAVY_DOCTOR_PARAMETERS];
 	bool iommu_on;
 	struct davy_doctor_self self;
+	size_t running_count;
+	struct davy_doctor_running running[DAVY_DOCTOR_RUNNING];
+	struct davy_doctor_lamp lamp;
 };
 
 /* NULL beyond the last. */

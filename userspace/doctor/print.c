@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "doctor/next.h"
 #include "lib/log.h"
 #include "lib/text.h"
 
@@ -82,6 +83,8 @@ void davy_doctor_print(FILE *to, const struct davy_doctor_facts *facts,
 		       const struct davy_findings *findings,
 		       const struct davy_conclusion *conclusion, bool all)
 {
+	struct davy_next next = { 0 };
+
 	print_print_head(to, facts);
 	for (uint32_t layer = 0; layer < DAVY_DOCTOR_LAYERS; layer++) {
 		bool headed = false;
@@ -102,4 +105,6 @@ void davy_doctor_print(FILE *to, const struct davy_doctor_facts *facts,
 	if (findings->left_out)
 		fprintf(to, "\n%zu more findings are not shown\n", findings->left_out);
 	print_conclusion(to, conclusion);
+	davy_doctor_next(facts, &next);
+	fprintf(to, "next: %s\n", next.command);
 }

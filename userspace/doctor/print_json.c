@@ -2,6 +2,7 @@
 #include <jansson.h>
 
 #include "lib/text.h"
+#include "doctor/next.h"
 #include "doctor/print.h"
 
 static void print_json_put(FILE *to, json_t *object)
@@ -107,8 +108,10 @@ void davy_doctor_print_json(FILE *to, const struct davy_doctor_facts *facts,
 			    const struct davy_conclusion *conclusion)
 {
 	const struct davy_conclusion *c = conclusion;
+	struct davy_next next = { 0 };
 	json_t *o;
 
+	davy_doctor_next(facts, &next);
 	print_json_put(to, host_object(facts));
 	for (size_t i = 0; i < findings->count; i++)
 		put_finding(to, &findings->at[i]);
@@ -118,6 +121,7 @@ void davy_doctor_print_json(FILE *to, const struct davy_doctor_facts *facts,
 		      "healthy", healthy_list(c), "usable", backend_list(c->usable), "broken",
 		      backend_list(c->broken), "proven", c->proven, "left_out",
 		      (json_int_t)findings->left_out, "text", c->text);
+	json_object_set_new(o, "next", json_string(next.command));
 	json_object_set_new(o, "exit", json_integer(davy_doctor_exit(findings, c)));
 	json_object_set_new(o, "policy", c->policy_count ? policy_object(facts, c) : json_null());
 	print_json_put(to, o);

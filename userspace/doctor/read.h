@@ -6,6 +6,8 @@
 #ifndef DAVY_READ_H
 #define DAVY_READ_H
 
+#include <sys/types.h>
+
 #include "policy/effective.h"
 #include "doctor/facts.h"
 #include "doctor/who.h"
@@ -19,6 +21,12 @@ void davy_read_parameters(struct davy_doctor_facts *facts);
 
 /* BTF, function tracing, lockdown, capabilities, the host's memory. */
 void davy_read_self(struct davy_doctor_facts *facts);
+
+/* Running engines, at most "max". */
+size_t davy_running_find(struct davy_doctor_running *list, size_t max);
+
+/* The running engines, and what the agent on this socket says about them. */
+void davy_read_lamp(struct davy_doctor_facts *facts, const char *socket_path);
 
 /* The expected device files; a child like "who" opens each. "facts": shared memory. */
 void davy_read_nodes(struct davy_doctor_facts *facts, const struct davy_who *who);

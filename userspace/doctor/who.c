@@ -2,7 +2,6 @@
 #include "doctor/who.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -13,7 +12,7 @@
 
 #include "lib/file.h"
 #include "lib/number.h"
-#include "sensors/proc/process_info.h"
+#include "doctor/read.h"
 
 extern char **environ;
 
@@ -146,26 +145,9 @@ static int read_user(struct davy_who *who, const char *text, char why[DAVY_DOCTO
 /* The pid of the only running engine; 0: none or several. */
 static uint32_t who_find_engine(void)
 {
-	struct davy_process_info *info = malloc(sizeof(*info));
-	struct dirent *entry;
-	uint32_t found = 0;
-	size_t count = 0;
-	DIR *dir = opendir("/proc");
+	struct davy_doctor_running found[2];
 
-	while (info && dir && (entry = readdir(dir))) {
-		uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-
-		if (!pid || davy_process_info_look(pid, DAVY_LOOK_COMMAND, NULL, info) ||
-		    info->ev.engine == DAVY_ENGINE_NONE || info->ev.role == DAVY_ROLE_RUNNER ||
-		    info->ev.role == DAVY_ROLE_DISCOVERY)
-			continue;
-		found = pid;
-		count++;
-	}
-	if (dir)
-		closedir(dir);
-	free(info);
-	return count == 1 ? found : 0;
+	return davy_running_find(found, 2) == 1 ? found[0].pid : 0;
 }
 
 static void take_caller(struct davy_who *who)
