@@ -117,7 +117,7 @@ show quota.bystander quota.greedy quota.exec status.quota status.text
 
 # The account against fdinfo; then a new agent has to find what exists.
 # Others create at the same time: a kernel with preemption then skips programs that interrupt themselves.
-for cycler in 1 2 3 4; do
+for cycler in 1 2; do
 	inside cycle vram-client cycle 4K 3000 >/tmp/cycle &
 done
 inside random vram-client random 3000 7 hold >/tmp/random &
