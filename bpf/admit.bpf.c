@@ -217,7 +217,6 @@ static __always_inline __u64 reserve_hit(struct amdgpu_device *adev,
 	return left ? left : 1;
 }
 
-
 /* Charges every managed cgroup, or none and returns -ENOMEM. "look" is in its map. */
 static __noinline int admit(struct look *look, struct cgroup *own, __u64 full)
 {
@@ -501,11 +500,17 @@ static __noinline void debit(struct object *bo)
 		__sync_fetch_and_add(&device->managed, -bo->size);
 }
 
+/* True for one caller: several hooks and the sweep may see the end of an object. */
+static __always_inline bool is_first_end(struct object *bo)
+{
+	return !__sync_val_compare_and_swap(&bo->freed, 0, 1);
+}
+
 static __noinline void object_gone(__u64 id, struct object *bo)
 {
 	struct davy_vram_device *device = bpf_map_lookup_elem(&vram_devices, &bo->device);
 
-	if (!bo->freed)
+	if (is_first_end(bo))
 		debit(bo);
 	else if (device)
 		__sync_fetch_and_add(&device->wiping, -bo->wiping);
@@ -563,10 +568,9 @@ int BPF_PROG(vram_freed, struct drm_gem_object *gem)
 	struct amdgpu_bo *of = (void *)id;
 	struct davy_vram_device *device;
 
-	if (!bo || bo->freed)
+	if (!bo || !is_first_end(bo))
 		return 0;
 	debit(bo);
-	bo->freed = 1;
 	if (BPF_CORE_READ(of, tbo.resource, mem_type) != PLACE_VRAM)
 		return 0;
 	bo->wiping = bo->size;
@@ -645,7 +649,8 @@ static __noinline int adopt(struct amdgpu_bo *bo, struct cgroup *own)
 		return 0;
 	credit(&fresh, 0, own);
 	bpf_probe_read_kernel(&users, sizeof(users),
-			      (void *)bo + bpf_core_field_offset(struct amdgpu_bo, tbo.base.refcount));
+			      (void *)bo +
+				      bpf_core_field_offset(struct amdgpu_bo, tbo.base.refcount));
 	kept = users ? 0 : bpf_map_lookup_elem(&objects, &id);
 	if (kept) /* freed meanwhile, unseen */
 		object_gone(id, kept);
@@ -702,7 +707,8 @@ static __always_inline void walk_list(struct cgroup *own, void *head)
 #define WALK_LIST(own, vm, name)                                                                   \
 	do {                                                                                       \
 		if (bpf_core_field_exists((vm)->name))                                             \
-			walk_list(own, (void *)(vm) + bpf_core_field_offset(struct amdgpu_vm, name)); \
+			walk_list(own,                                                             \
+				  (void *)(vm) + bpf_core_field_offset(struct amdgpu_vm, name));   \
 	} while (0)
 
 #define WALK_STATUS(own, vm, name)                                                                 \
@@ -711,6 +717,27 @@ static __always_inline void walk_list(struct cgroup *own, void *head)
 		WALK_LIST(own, vm, name.needs_update);                                             \
 		WALK_LIST(own, vm, name.idle);                                                     \
 	} while (0)
+
+/*
+ * Objects whose end was not seen, because the kernel skipped both programs: no user is left, or the
+ * memory is something else by now.
+ */
+static long swept(struct bpf_map *map, __u64 *id, struct object *bo, void *with)
+{
+	struct amdgpu_bo *of = (void *)*id;
+	struct drm_device *drm = BPF_CORE_READ(of, tbo.base.dev);
+	__u32 users = 0;
+
+	bpf_probe_read_kernel(&users, sizeof(users),
+			      (void *)of +
+				      bpf_core_field_offset(struct amdgpu_bo, tbo.base.refcount));
+	if (!drm || (__u64)BPF_CORE_READ(adev_of(drm), dev) != bo->device ||
+	    BPF_CORE_READ(of, tbo.base.size) != bo->size)
+		object_gone(*id, bo);
+	else if (!users && is_first_end(bo))
+		debit(bo);
+	return 0;
+}
 
 SEC("?iter/task_file")
 int files_walked(struct bpf_iter__task_file *ctx)
@@ -721,6 +748,8 @@ int files_walked(struct bpf_iter__task_file *ctx)
 	struct drm_file *of;
 	struct amdgpu_vm *vm;
 
+	if (!task) /* the last call */
+		bpf_for_each_map_elem(&objects, swept, &w, 0);
 	if (!task || !file || !drm_of(file))
 		return 0;
 	of = BPF_CORE_READ(file, private_data);

@@ -136,7 +136,7 @@ static void few_hogs_are_no_doubling(void **state)
 static void lines_far_apart_are_hints(void **state)
 {
 	(void)state;
-	begin("restore_hog-benign");
+	begin("restore_hog-far");
 	for (uint32_t code = 16; code <= 1024; code *= 2, now += 11 * 60 * S) {
 		line(DAVY_LOG_RESTORE_WORKER_HOGGED, code);
 		pass(10 * S);
