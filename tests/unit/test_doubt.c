@@ -142,6 +142,40 @@ static void a_device_stays_suspect_until_an_engine_computes_on_it(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_FAULT_STORM), 1);
 }
 
+/* Twenty a second, for half a minute: HSA_XNACK=1 migrates pages for as long as an engine lives. */
+static void retried_faults(uint32_t pid)
+{
+	struct davy_event ev = event(DAVY_EV_PASID, pid);
+
+	ev.pasid.pasid = 7;
+	tell(&ev);
+	for (int i = 0; i < 300; i++, pass(100 * MS)) {
+		ev = event(DAVY_EV_FAULT, pid);
+		ev.fault.fault_class = DAVY_FAULT_VM_RETRY;
+		ev.fault.pasid = 7;
+		ev.fault.fresh = ev.fault.count = 2;
+		davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+		tell(&ev);
+	}
+}
+
+static void retried_faults_are_a_storm_while_a_graph_does_not_end(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	retried_faults(50);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM), 0);
+	ev = event(DAVY_EV_GRAPH, 50);
+	ev.graph.graph_count = 1;
+	ev.graph.entered_ns = now;
+	tell(&ev);
+	retried_faults(50);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->level, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,6 +183,7 @@ int main(void)
 		cmocka_unit_test(one_that_comes_true_ends_the_doubt),
 		cmocka_unit_test(a_strangers_false_alarms_cast_no_doubt_on_others),
 		cmocka_unit_test(a_first_line_is_a_sign_while_an_engine_computes),
+		cmocka_unit_test(retried_faults_are_a_storm_while_a_graph_does_not_end),
 		cmocka_unit_test(a_device_stays_suspect_until_an_engine_computes_on_it),
 	};
 

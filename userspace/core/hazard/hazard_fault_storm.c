@@ -110,16 +110,42 @@ static void fault_storm_next_window(struct davy_step *s, struct davy_client *cli
 	client->fault_count = 0;
 }
 
-/* Retried by the hardware until they are served, with XNACK for as long as the engine works. */
-static void fault_storm_retried(struct davy_step *s, struct davy_client *client, struct finding *f,
-				uint64_t limit)
+/* Retried by the hardware until they are served; never, if the graph stays in flight meanwhile. */
+static bool fault_storm_never_ends(struct davy_step *s, struct davy_client *client, uint64_t limit)
 {
-	if (!fault_storm_lasts(s, client, limit))
-		return;
-	f->threshold = limit;
-	f->level = 2;
-	f->form = DAVY_FORM_RETRIED;
-	fault_storm_say(s, f, DAVY_BY_PROGRAM);
+	const struct davy_process *p = davy_world_process(&s->core->world, client->pid);
+	bool lasts = fault_storm_lasts(s, client, limit);
+
+	return lasts && p && p->graph.entered_ns && s->now_ns - p->graph.entered_ns >= LASTING_NS;
+}
+
+/* True if each window since 10 s or longer had as many served faults. */
+static bool fault_storm_served_lasts(struct davy_step *s, const struct finding *f)
+{
+	uint64_t window_ns = fault_storm_window_ns(s, f->device, f->pid);
+	struct davy_tally *t = davy_world_tally(&s->core->world, DAVY_TALLY_RETRY_LASTS, f->device,
+						f->pid, s->now_ns, 2 * window_ns);
+
+	if (!t->first)
+		t->first = s->now_ns ? s->now_ns : 1;
+	t->window_ns = s->now_ns; /* a longer time without them ends the storm */
+	return s->now_ns - t->first >= LASTING_NS;
+}
+
+static void fault_storm_retried(struct davy_step *s, struct davy_client *client, uint64_t limit,
+				struct finding *f)
+{
+	uint64_t many = davy_threshold(s, DAVY_CFG_FAULT_RETRIES, f->device,
+				       davy_scoped_process(s, f->pid));
+
+	if (fault_storm_never_ends(s, client, limit)) {
+		fault_storm_unserved(s, f, 0, DAVY_BY_PROGRAM);
+	} else if (f->count >= many && fault_storm_served_lasts(s, f)) {
+		f->level = 2;
+		f->threshold = many;
+		f->form = DAVY_FORM_RETRIED;
+		fault_storm_say(s, f, DAVY_BY_PROGRAM);
+	}
 }
 
 static void fault_storm_look_at_fault(struct davy_step *s)
@@ -134,9 +160,6 @@ static void fault_storm_look_at_fault(struct davy_step *s)
 	client = davy_world_client_get(&s->core->world, in->pasid, s->now_ns);
 	window = fault_storm_window_ns(s, in->device, client->pid);
 	limit = fault_storm_limit(s, in->device, client->pid);
-	if (in->fault_class == DAVY_FAULT_VM_RETRY)
-		limit = davy_threshold(s, DAVY_CFG_FAULT_RETRIES, in->device,
-				       davy_scoped_process(s, client->pid));
 	if (s->now_ns - client->window_ns > window)
 		fault_storm_next_window(s, client, limit, window);
 	client->fault_count += in->fresh;
@@ -146,7 +169,7 @@ static void fault_storm_look_at_fault(struct davy_step *s)
 	if (in->fault_class != DAVY_FAULT_VM_RETRY)
 		fault_storm_unserved(s, &f, 1, DAVY_BY_PROGRAM);
 	else
-		fault_storm_retried(s, client, &f, limit);
+		fault_storm_retried(s, client, limit, &f);
 }
 
 static struct finding fault_storm_counted(struct davy_step *s, enum davy_tally_kind kind,
@@ -160,19 +183,6 @@ static struct finding fault_storm_counted(struct davy_step *s, enum davy_tally_k
 	f.count = t->count;
 	f.first_ns = t->window_ns;
 	return f;
-}
-
-/* True if each window since 10 s or longer had as many served faults. */
-static bool fault_storm_served_lasts(struct davy_step *s, const struct finding *f)
-{
-	uint64_t window_ns = fault_storm_window_ns(s, f->device, f->pid);
-	struct davy_tally *t = davy_world_tally(&s->core->world, DAVY_TALLY_RETRY_LASTS, f->device,
-						f->pid, s->now_ns, 2 * window_ns);
-
-	if (!t->first)
-		t->first = s->now_ns ? s->now_ns : 1;
-	t->window_ns = s->now_ns; /* a longer time without them ends the storm */
-	return s->now_ns - t->first >= LASTING_NS;
 }
 
 /* Served page faults: their rate is the cost. The first touch of a model's pages ends soon. */
