@@ -130,7 +130,7 @@ same_account() { [ "$(account_kib random)" = "$(fdinfo_kib random)" ]; }
 lab_soon 10 same_account
 said random
 fact random_kib "$(fdinfo_kib random)"
-fact skipped "$(grep -c 'the kernel skipped it' /tmp/agent.out)"
+fact skipped "$(grep -c 'was skipped while it ran' /tmp/agent.out)"
 kill -9 $agent
 wait $agent
 check "a new agent keeps the account of VRAM" agent_start

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sensors/bpf/bpf_state.h"
@@ -441,13 +442,14 @@ void davy_bpf_poll_skipped(struct davy_bpf *b, uint64_t now_ns)
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
 		struct davy_bpf_object *o = &b->objects[i];
 		uint64_t skipped = davy_bpf_object_skipped(o), before = o->skipped;
+		char reason[64];
 
 		if (skipped <= before)
 			continue;
 		o->skipped = skipped;
-		tell_loss(b, o->name,
-			  "a program was interrupted by its own hook and the kernel skipped it",
-			  skipped - before, now_ns);
+		snprintf(reason, sizeof(reason), "a program of %s was skipped while it ran",
+			 o->name);
+		tell_loss(b, "bpf", reason, skipped - before, now_ns);
 	}
 }
 
