@@ -159,7 +159,7 @@ uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t
 	return a ? a->note.level : 0;
 }
 
-#define UNPROVEN_NS (24 * 3600 * DAVY_NS_PER_S)
+#define UNPROVEN_NS (24ULL * 3600 * DAVY_NS_PER_S)
 
 bool davy_device_unproven(const struct davy_step *s, const struct davy_plan *note)
 {

@@ -20,7 +20,7 @@
 #define REBIND_NS     (10 * DAVY_NS_PER_S)
 #define LASTING_NS    (60 * DAVY_NS_PER_S)
 #define LINES_STRONG  3
-#define DAY_NS	      (24 * 3600 * DAVY_NS_PER_S)
+#define DAY_NS	      (24ULL * 3600 * DAVY_NS_PER_S)
 #define HOG_LINE_BASE 3 /* workqueue.c prints when the count minus this doubled: 4, 5, 7, 11 */
 
 struct finding {

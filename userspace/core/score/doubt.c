@@ -8,7 +8,7 @@
 /* One or two are chance: most alarms state 30 % and more, and those of level 3 twice as much. */
 #define FALSE_LIMIT	 3
 #define FALSE_LIMIT_HIGH 6
-#define DAY_NS		 (24 * 3600 * DAVY_NS_PER_S)
+#define DAY_NS		 (24ULL * 3600 * DAVY_NS_PER_S)
 
 static bool doubt_is_of(const struct davy_doubt *d, const struct davy_doubt *subject)
 {

@@ -10,7 +10,7 @@ static size_t world_precursors_set_of(uint32_t key, size_t sets)
 	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
 }
 
-#define NEW_LINE_NS (12 * 3600 * DAVY_NS_PER_S)
+#define NEW_LINE_NS (12ULL * 3600 * DAVY_NS_PER_S)
 
 struct davy_tally *davy_world_tally(struct davy_world *w, enum davy_tally_kind kind,
 				    const char *device, uint32_t pid, uint64_t now_ns,
