@@ -207,6 +207,7 @@ $(O)/exporter/tries.so: tests/exporter/tries.c
 test-schema: setup-test
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run schema
+
 .PHONY: test-package
 test-package: setup-test
 	@tests/setup build package

@@ -311,8 +311,9 @@ int davy_agent_run(const struct davy_agent_options *options)
 	a->options = *options;
 	a->hooks = &davy_agent_hooks;
 	davy_agent_hurry();
-	if (davy_spare_fd_keep())
-		davy_log("no descriptor for bad times: %s", strerror(errno));
+	err = davy_spare_fd_keep();
+	if (err)
+		davy_log("no spare descriptor can be kept: %s", strerror(-err));
 	a->started_ns = davy_boot_ns();
 	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;
 	davy_output_open(a);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: precursors in the kernel log that no other hazard covers: a firmware scheduler without
- *   response, late jobs and fences, a stuck kernel, a host out of memory, a leaking VM. The table
- *   below lists the kinds.
- * Threshold: one line. The level is its weight (log_kind.c) unless the table has another. The alarm
- *   stays while the line is repeated. The third WARN() of a driver in ten minutes is level 2.
+ *   response, late jobs and fences, a stuck kernel, a host out of memory, a leaking VM. The
+ *   table below lists the kinds.
+ * Threshold: one line. The level is its weight (log_kind.c) unless the table has another. The
+ *   alarm stays while the line is repeated. The third WARN() of a driver in ten minutes is level
+ *   2, and so is the first spurious PME or hogging worker in half a day while an engine
+ *   computes. An expired fence of i915 is level 3 only while an engine may wait for it. Lines
+ *   about memory are level 1 while an eighth of the host's is available: a cgroup is at its
+ *   limit.
  * Actions: from level 3 on, each engine on the device moves to the CPU; from level 2 on if the
  *   kernel itself is about to hang, because nothing can move then. Not for a driver's WARN().
- * False alarms: messages of a recovering driver are consequences and are ignored. A driver's WARN()
- *   and a VM leak are hints, level 1.
+ * False alarms: messages of a recovering driver are consequences and are ignored. A driver's
+ *   WARN() and a VM leak are hints, level 1.
  * Test: tests/unit/test_hardware.c. The table lists lead times from field reports.
  */
 #include "core/hazard/hazards.h"

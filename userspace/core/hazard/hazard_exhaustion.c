@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: how fast a heap of a device (VRAM, GTT; host memory for an integrated GPU) or a cgroup's
- *   limit on device memory (dmem) fills. The value is the time until it is full at that rate.
- * Threshold: 60, 20, 5 s left are levels 1 to 3, for growth that has lasted "trend". A level stays
- *   until 1.5 times its limit is left. A load that leaves less than "headroom" is level 1, once. A
- *   saw tooth whose peaks rise six times in a row: level 1 if the third next peak finds no room,
- *   level 2 if the next one does not.
+ * Signal: how fast a heap of a device (VRAM, GTT; host memory for an integrated GPU) or a
+ *   cgroup's limit on device memory (dmem) fills. The value is the time until it is full at that
+ *   rate.
+ * Threshold: 60, 20, 5 s left are levels 1 to 3, for growth that has lasted "trend". A level
+ *   stays until 1.5 times its limit is left. Growth beside a loaded model is level 2 when a
+ *   quarter of the time that it has lasted is left, 4 min at most. A load that leaves less than
+ *   "headroom" is level 1, once; less than 512 MiB is level 2 until the engine has computed. A
+ *   load asks for no action. A saw tooth whose peaks rise six times in a row: level 1 if the
+ *   third next peak finds no room, level 2 if the next one does not.
  * False alarms: a model load is fast and stops at an unknown size. Growth above "load_rate" is a
- *   load if the process has never stopped growing or is unknown; growth above "fast_rate" is always
- *   a load. A process that had its model long before the agent first saw it does not load. A load
- *   is level 1, or no alarm while its model is known to fit. It gets its real level only if the
- *   heap is nearly full (less than a second left), stays so and still fills. It stays at level 1
- *   while the largest other model is idle, because the driver can evict that (NVIDIA's does not).
- *   Growth below a recent peak is treated like a load. A full heap without growth, and VRAM of a
- *   device that shares host memory, raise no alarm.
+ *   load if the process has never stopped growing or is unknown; growth above "fast_rate" is
+ *   always a load. A process that had its model long before the agent first saw it does not
+ *   load. A load is level 1, or no alarm while its model is known to fit. It gets its real level
+ *   only if the heap is nearly full (less than a second left), stays so and still fills. It
+ *   stays at level 1 while the largest other model is idle, because the driver can evict that
+ *   (NVIDIA's does not). Growth below a recent peak is treated like a load. A full heap without
+ *   growth, and VRAM of a device that shares host memory, raise no alarm.
  * Test: tests/unit/test_forecast.c, tests/unit/test_exhaustion.c.
  */
 #include "core/hazard/hazards.h"

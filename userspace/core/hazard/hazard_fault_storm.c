@@ -2,13 +2,14 @@
 /*
  * Signal: GPU VM faults and illegal instructions of one PASID (amdgpu_iv), of one process as
  *   reported by KFD (SMI, kfd_signal_vm_fault_event) and xe, or in the kernel log.
- * Threshold: the first no-retry fault is level 1 (its work is lost: stop new work), "count" faults
- *   within "window" level 3. A single retry fault is no precursor (XNACK, SVM). Served page faults
- *   are level 1 from "retries" within "window" on, and level 2 if that lasts for 10 s. Each sensor
- *   is counted separately. A sensor with less detail is ignored for two seconds after one with
- *   more.
- * False alarms: pasid 0 with vmid 0 is the driver's own traffic after a reset begins; served faults
- *   when a model's pages are touched for the first time.
+ * Threshold: the first no-retry fault is level 1 (its work is lost: stop new work), "count"
+ *   faults within "window" level 3. Retry faults (XNACK, SVM) are a storm only while a graph
+ *   stays in flight for 10 s. Level 3 stands until an engine has computed on the device. Served
+ *   page faults are level 1 from "retries" within "window" on, and level 2 if that lasts for 10
+ *   s. Each sensor is counted separately. A sensor with less detail is ignored for two seconds
+ *   after one with more.
+ * False alarms: pasid 0 with vmid 0 is the driver's own traffic after a reset begins; served
+ *   faults when a model's pages are touched for the first time.
  * Test: tests/unit/test_gpu_hazards.c, test_fault_signs.c, tests/vm fire.
  */
 #include "core/hazard/hazards.h"

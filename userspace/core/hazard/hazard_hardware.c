@@ -2,13 +2,14 @@
 /*
  * Signal: reports of the kernel and the drivers about memory errors (RAS, ECC, poison, machine
  *   checks), heat, the link (AER, PCI), and NVIDIA's Xids of these classes. Sources: kernel log
- *   lines, the amdgpu interrupt of an uncorrectable error, KFD's throttling, facts of BPF programs,
- *   NVML's count of uncorrectable errors and its reasons for lower clocks.
- * Threshold: one. The level is the weight of the line (log_kind.c, xid.c), 3 if the driver requests
- *   a reset or has lost the device, 1 for throttling. Corrected errors are level 1 at any number,
- *   on the link only from "corrected" within "window" on.
- * False alarms: a few corrected link errors, single retired pages (level 1), Xids that the program
- *   itself causes (13, 31, 43, 45, 69: see other hazards), clocks at the limit of power.
+ *   lines, the amdgpu interrupt of an uncorrectable error, KFD's throttling, facts of BPF
+ *   programs, NVML's count of uncorrectable errors and its reasons for lower clocks.
+ * Threshold: one. The level is the weight of the line (log_kind.c, xid.c), 3 if the driver
+ *   requests a reset or has lost the device, 1 for throttling, 2 if that lasts for a minute.
+ *   Corrected errors are level 1 at any number, on the link only from "corrected" within
+ *   "window" on; the first one in half a day while an engine computes is level 2.
+ * False alarms: a few corrected link errors, single retired pages (level 1), Xids that the
+ *   program itself causes (13, 31, 43, 45, 69: see other hazards), clocks at the limit of power.
  * Test: tests/unit/test_hardware.c.
  */
 #include "core/event/fact.h"

@@ -4,7 +4,8 @@
  *   every 100 ms (SMI events, amdgpu_amdkfd_gpuvm_restore_process_bos), "hogged CPU" of the restore
  *   workers, "Failed to resume KFD", "exceeds resident system memory limit".
  * Threshold: "retries" in a row are level 2, four times as many level 3. One hogged line is level 1
- *   (one came 1.3 h before other symptoms), a second within "window" level 2, a count that doubled
+ *   (one came 1.3 h before other symptoms), the first in half a day and a count that has doubled
+ *   within a day level 2 without an action, a second within "window" level 2, a count that doubled
  *   and is at least "count" level 3: a page fault followed 40 s later. The other two lines are
  *   level 2 (60 to 81 s before), three of them level 3. "rebinds" retries of xe's rebind worker
  *   within 10 s are level 2; half as many are if they come in every 10 s of a minute.

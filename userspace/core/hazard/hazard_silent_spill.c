@@ -3,15 +3,17 @@
  * Signal: VRAM is full and requests for VRAM get GTT: GTT jumps, a client has bytes outside VRAM
  *   that belong in VRAM (amd-evicted-vram), or the driver places buffers in GTT that prefer VRAM
  *   (DAVY_FACT_VRAM_SPILL).
- * Threshold: level 2 if the smaller of "bytes" and "share" of VRAM spills within "window", VRAM is
- *   at "full" or has less than "headroom", and both still hold a second later. Level 3 if the speed
- *   (tokens, otherwise graphs) of an engine on the device falls below "collapse" of its usual
- *   speed: during such a spill, or if GTT has grown as much slowly since VRAM became full. Level 2
- *   for half of that fall. The alarm stays while half of the jump remains.
- * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU), or due to a process
- *   that is still loading and has nothing evicted; a device that shares host memory; a runtime
- *   suspend (VRAM moves to GTT and is not full a second later). Two models that take turns: one
- *   that is evicted while the other loads, and comes back with its next request, is level 1.
+ * Threshold: level 2 if the smaller of "bytes" and "share" of VRAM spills within "window", VRAM
+ *   is at "full" or has less than "headroom", and both still hold a second later. Level 3 if the
+ *   speed (tokens, otherwise graphs) of an engine on the device falls below "collapse" of its
+ *   usual speed: during such a spill, or if GTT has grown as much slowly since VRAM became full.
+ *   Level 2 for half of that fall. The alarm stays while half of the jump remains. Level 2 is
+ *   acted on after 10 s without a pause, and not if another process took the room.
+ * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU), or due to a
+ *   process that is still loading and has nothing evicted; a device that shares host memory; a
+ *   runtime suspend (VRAM moves to GTT and is not full a second later). Two models that take
+ *   turns: one that is evicted while the other loads, and comes back with its next request, is
+ *   level 1.
  * Test: tests/unit/test_silent_spill.c.
  */
 #include "core/hazard/hazards.h"

@@ -122,7 +122,7 @@ void davy_bpf_set_settings(struct davy_bpf *b, const struct davy_bpf_object *lea
 
 /* bpf_admit.c: a record of the account of VRAM. */
 void davy_bpf_vram_record(struct davy_bpf *b, const struct davy_wire_vram *w);
-/* Adds to the account what the driver has and its programs did not see being made. */
+/* Corrects the account by what the driver has: objects whose start or end was not seen. */
 void davy_bpf_vram_tick(struct davy_bpf *b, uint64_t now_ns);
 /* bpf.c: loads or unloads an object now. */
 void davy_bpf_want(struct davy_bpf *b, enum davy_object_index index, bool wanted);
