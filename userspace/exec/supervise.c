@@ -23,14 +23,14 @@
 #define REFUSED_MS 5000 /* an engine that rejects our additions ends within this time */
 #define US_PER_MS  1000ULL
 
-/* Whether the engine rejected our additions to its environment; then they are removed. */
-static bool without_additions(struct davy_supervisor *s)
+bool davy_supervisor_without_additions(struct davy_supervisor *s)
 {
 	struct davy_launch *l = s->launch;
 	struct davy_engine_override override = s->engine.override;
 
-	if (s->ending || l->count != 1 || !WIFEXITED(s->status) || !WEXITSTATUS(s->status) ||
-	    (!l->shares_port && !l->slot_dir[0]) || davy_now_ms() - s->started_ms > REFUSED_MS)
+	if (s->engine.pid || s->ending || l->count != 1 || !WIFEXITED(s->status) ||
+	    !WEXITSTATUS(s->status) || (!l->shares_port && !l->slot_dir[0]) ||
+	    s->ended_ms - s->started_ms > REFUSED_MS)
 		return false;
 	l->shares_port = false;
 	l->slot_dir[0] = 0;
@@ -65,7 +65,8 @@ static void supervise_reap(struct davy_supervisor *s)
 	if (pid != child)
 		s->status = status_of_inner(s->status);
 	s->previous_pid = pid;
-	if (without_additions(s))
+	s->ended_ms = davy_now_ms();
+	if (s->agent_fd < 0 && davy_supervisor_without_additions(s))
 		return;
 	if (s->handover.stage)
 		davy_handover_engine_gone(s);
@@ -130,10 +131,12 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)source;
 	(void)usec;
-	if (!s->engine.pid && !s->handover.stage)
-		sd_event_exit(s->loop, 0); /* no order: end */
-	else if (s->agent_fd < 0 && s->engine.pid && s->handover.stage < DAVY_HANDOVER_LISTEN)
+	if (!s->engine.pid && !s->handover.stage) {
+		if (!davy_supervisor_without_additions(s))
+			sd_event_exit(s->loop, 0); /* no order: end */
+	} else if (s->agent_fd < 0 && s->engine.pid && s->handover.stage < DAVY_HANDOVER_LISTEN) {
 		davy_supervisor_look_for_agent(s);
+	}
 	return 0;
 }
 

@@ -75,7 +75,7 @@ static void supervise_agent_on_order(struct davy_supervisor *s, const json_t *or
 	else if (!strcmp(op, "hold"))
 		s->awaits_order = true;
 	else if (!strcmp(op, "let_go"))
-		s->released = !s->engine.pid;
+		s->released = !davy_supervisor_without_additions(s) && !s->engine.pid;
 	else if (!strcmp(op, "confirm"))
 		davy_supervisor_confirm(s);
 	else if (!strcmp(op, "registered"))

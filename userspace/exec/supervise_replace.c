@@ -39,6 +39,7 @@ static struct davy_engine_override override_of(const struct davy_supervisor *s, 
 	struct davy_engine_override override = s->engine.override;
 	const json_t *settings = json_object_get(order, "knobs");
 	const char *name = davy_message_text(order, "backend");
+	json_int_t layers = davy_message_number(settings, "layers", 0);
 	int backend = davy_backend_from_name(name);
 
 	if (!strcmp(name, "command"))
@@ -49,6 +50,8 @@ static struct davy_engine_override override_of(const struct davy_supervisor *s, 
 		override.backend = (enum davy_backend)backend;
 	if (json_is_object(settings))
 		override.settings = supervise_replace_settings_of(settings);
+	if (!override.layers && layers > 0 && layers < UINT16_MAX)
+		override.layers = (uint32_t)layers;
 	return override;
 }
 

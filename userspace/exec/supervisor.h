@@ -75,11 +75,18 @@ struct davy_supervisor {
 	enum davy_backend before; /* the move to the CPU */
 	struct davy_supervisor_why shrunk, moved;
 	uint64_t started_ms;
+	uint64_t ended_ms;
 	int status;	   /* wait status of the engine that ended last */
 	bool ending;	   /* a signal asked us to end: no replacement */
 	bool awaits_order; /* the agent announced an order: wait while it runs */
 	bool released;
 };
+
+/*
+ * supervise.c: whether the engine that has ended rejected our additions to its environment; then it
+ * is started without them. Asked after the agent, which may know another reason.
+ */
+bool davy_supervisor_without_additions(struct davy_supervisor *s);
 
 /* supervise_agent.c: false: not sent. */
 bool davy_supervisor_say(struct davy_supervisor *s, json_t *message);

@@ -26,10 +26,14 @@ static void act_order_ended(struct davy_link *link, enum davy_act_stage stage, i
 	davy_agent_acted(link->agent, plan, link->workload, stage, 0, result);
 }
 
-static json_t *act_order_settings_of(const struct davy_plan *plan)
+static json_t *act_order_settings_of(struct davy_agent *a, const struct davy_plan *plan)
 {
+	const struct davy_tuned *tuned = davy_core_tuned(&a->core, plan->workload);
 	json_t *o = json_object();
 
+	/* The supervisor cannot always read the model file: another root, a script. */
+	if (tuned && tuned->layers_asked)
+		json_object_set_new(o, "layers", json_integer(tuned->layers_asked - 1));
 	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		json_object_set_new(o, davy_start_setting_name(i),
 				    json_integer(davy_start_setting_get(&plan->settings, i)));
@@ -70,7 +74,7 @@ static json_t *order_of(struct davy_agent *a, const struct davy_plan *plan)
 		"keeps", plan->keeps, "stay", plan->action == DAVY_ACTION_QUARANTINE, "patience_ms",
 		(json_int_t)a->core.config.value[DAVY_CFG_ACT_TIMEOUT_MS]);
 	if (order && sets)
-		json_object_set_new(order, "knobs", act_order_settings_of(plan));
+		json_object_set_new(order, "knobs", act_order_settings_of(a, plan));
 	return order;
 }
 

@@ -138,15 +138,16 @@ static bool could_matter(const struct davy_process *p, const struct davy_plan *p
 static bool setting_is_to_blame(struct davy_step *s, struct davy_workload *w,
 				const struct davy_process *p, struct davy_plan *plan)
 {
+	bool load = davy_load_refused(s, p) && !p->exception_ns;
 	struct davy_plan lower = *plan;
 
 	if (!davy_tuned_trouble(s, w, p, plan) || !plan->device_class ||
-	    (!p->exception_ns && plan->form != DAVY_FORM_FAILING))
+	    (!p->exception_ns && !load && plan->form != DAVY_FORM_FAILING))
 		return false;
 	if (w->deepest > w->lost_depth)
 		w->lost_count = 0;
 	if (w->lost_count >= SMALLER_TRIES || !davy_tuned_lower(s, w, p, &lower) ||
-	    !could_matter(p, &lower))
+	    !could_matter(p, &lower) || (load && lower.tuning.setting != DAVY_TUNER_LAYERS))
 		return false;
 	*plan = lower;
 	w->lost_count++;
@@ -245,7 +246,11 @@ static enum davy_action action_after(struct davy_step *s, struct davy_workload *
 {
 	const struct davy_action_row *row = davy_action_row(s, w->act_action);
 	enum davy_action next = davy_action_replaces(w->act_undo) ? DAVY_ACTION_RESTART : row->next;
+	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
 	struct davy_plan smaller;
+
+	if (w->act_action == DAVY_ACTION_SHRINK && w->movable && p && davy_load_refused(s, p))
+		return DAVY_ACTION_MIGRATE_CPU; /* it does not fit on the GPU */
 
 	if (row->next_at_once && w->movable)
 		return next;

@@ -163,6 +163,7 @@ static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
 	memset(b, 0, sizeof(*b));
 	set_times(s, &b->times);
 	b->backends[0] = backend;
+	b->layers_fit = t->layers_fit;
 	b->range[DAVY_TUNER_UBATCH] = (struct davy_tuner_range){ ubatch, 0, ubatch };
 	b->range[DAVY_TUNER_CONTEXT] = (struct davy_tuner_range){ context, 0, context / 2 };
 	b->range[DAVY_TUNER_PARALLEL] = (struct davy_tuner_range){ 1, 0, 1 };
@@ -251,13 +252,43 @@ static enum davy_log_class tuned_class_of(const struct davy_step *s, const struc
 	enum davy_log_class fails_as =
 		(enum davy_log_class)s->hazards[note->hazard]->precursor.fails_as;
 
-	if (p->out_of_memory_ns)
+	if (p->out_of_memory_ns || davy_load_refused(s, p))
 		return DAVY_CLASS_OOM_VRAM;
 	if (!note->device_class)
 		return DAVY_CLASS_NONE; /* a plain bug */
 	if (fails_as && !p->exception_ns && note->form != DAVY_FORM_FAILING)
 		return fails_as;
 	return is_large(s, w, p) ? DAVY_CLASS_DEVICE_LOST : DAVY_CLASS_NONE;
+}
+
+/* What the process could have: its quota, else what the others leave of the device; 0: unknown. */
+static uint64_t room_of(struct davy_step *s, const struct davy_process *p)
+{
+	struct davy_memory *m = &s->core->world.memory;
+	const struct davy_memory_device *d = davy_memory_device(m, p->device);
+	const struct davy_memory_client *own = davy_memory_client_of(m, p->pid, p->device);
+	uint64_t used = d ? d->now.vram_used : 0, mine = own ? own->bytes : 0;
+
+	if (p->vram_limit)
+		return p->vram_limit;
+	if (!d || d->now.vram_total < used)
+		return 0;
+	return d->now.vram_total - used + (mine < used ? mine : used);
+}
+
+/*
+ * How many layers have room, with an eighth for cache and buffers; half of them if the estimate is
+ * unknown or does not explain the refusal. 0: too few for the GPU.
+ */
+static uint32_t layers_that_fit(struct davy_step *s, const struct davy_process *p)
+{
+	uint64_t whole = p->model_bytes + p->model_bytes / 8, room = room_of(s, p);
+	uint64_t layer = p->layer_count ? whole / (p->layer_count + 1) : 0;
+	uint32_t now = layers_there(p), fit = now / 2;
+
+	if (layer && room && room / layer < now)
+		fit = (uint32_t)(room / layer);
+	return fit >= now / LAYERS_LEFT ? fit : 0;
 }
 
 bool davy_tuned_trouble(struct davy_step *s, const struct davy_workload *w,
@@ -269,6 +300,7 @@ bool davy_tuned_trouble(struct davy_step *s, const struct davy_workload *w,
 
 	if (!t)
 		return false;
+	t->layers_fit = davy_load_refused(s, p) ? layers_that_fit(s, p) : 0;
 	davy_tuner_trouble(&t->tuner, wall_s(s), p->lost_depth ? p->lost_depth : w->deepest, class);
 	note_change(t);
 	return true;
@@ -350,6 +382,7 @@ void davy_tuned_take(struct davy_step *s, const struct davy_workload *w,
 	set_bounds(s, t, w, t->tuner.backend ? t->tuner.backend : plan->backend, &bounds);
 	davy_tuner_next(&t->tuner, wall_s(s), &bounds, &setting, &reason);
 	t->higher = false;
+	t->layers_fit = 0;
 	note_change(t);
 }
 

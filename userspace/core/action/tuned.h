@@ -16,6 +16,7 @@ struct davy_tuned {
 	uint32_t fixed;	       /* bits of settings that could not be changed */
 	uint64_t counted_ns;   /* its soak is counted up to this time */
 	uint32_t answers;      /* number of changes that are not soaks */
+	uint32_t layers_fit;   /* of a load that was refused, until the tuner's answer; 0: none */
 	bool loading;	       /* earlier knowledge is being loaded */
 	bool own;	       /* newer knowledge exists: do not overwrite it */
 	bool higher;	       /* the tuner would raise it now */

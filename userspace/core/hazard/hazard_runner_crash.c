@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: an engine process was killed by an unexpected signal, or failed after its device ran out
- *   of memory; or its start did not get past a stage; or runners end with an error.
+ *   of memory or an allocation was refused while it loaded; or its start did not get past a stage;
+ *   or runners end with an error.
  * Threshold: one. It is a device failure if the process threw a vk:: exception before. A runner
  *   with a model that exits with an error (Ollama's own one with 2 after a panic) counts from
  *   "exits" within "window" on. Level 3 if one of them computed. Otherwise level 2, without an
@@ -49,7 +50,7 @@ static bool runner_crash_crashed(struct davy_step *s, const struct davy_process 
 		return false;
 	if (sig)
 		return !runner_crash_asked_for(sig);
-	return status != 0 && p->out_of_memory_ns;
+	return status != 0 && (p->out_of_memory_ns || davy_load_refused(s, p));
 }
 
 static uint8_t runner_crash_level(const struct davy_process *p, int32_t status)
@@ -150,11 +151,14 @@ static void runner_crash_look(struct davy_step *s)
 	w = davy_world_workload(&s->core->world, p->workload);
 	note.unit = DAVY_UNIT_STATUS;
 	note.observed = (uint32_t)gone->status;
-	note.device_class = p->exception_ns || p->out_of_memory_ns;
+	note.device_class = p->exception_ns || p->out_of_memory_ns || davy_load_refused(s, p);
 	if (p->exception_ns)
 		davy_plan_evidence(&note, p->exception_ns, DAVY_EV_THROW, 1);
 	else if (p->out_of_memory_ns)
 		davy_plan_evidence(&note, p->out_of_memory_ns, DAVY_EV_THROW, 1);
+	if (p->vram_refused_ns && davy_load_refused(s, p))
+		davy_plan_evidence(&note, p->vram_refused_ns,
+				   p->vram_limit ? DAVY_EV_VRAM : DAVY_EV_ALLOC_FAILED, 1);
 	davy_copy_name(note.detail, sizeof(note.detail), p->exception);
 	if (!davy_alarm_raise(s, &note) || note.level < 3)
 		return;
@@ -162,6 +166,14 @@ static void runner_crash_look(struct davy_step *s)
 		davy_breaker_failure(s, p, &note); /* the end of the action decides what follows */
 	else
 		davy_decide_failure(s, p, &note);
+}
+
+static bool runner_crash_has(const struct davy_plan *p, enum davy_event_kind kind)
+{
+	for (size_t i = 0; i < p->evidence_count; i++)
+		if (p->evidence[i].kind == kind)
+			return true;
+	return false;
 }
 
 static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c)
@@ -182,6 +194,10 @@ static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c
 		c->say(c, " at the stage %s", p->detail);
 	else if (type[0])
 		c->say(c, " after %s", type);
+	if (runner_crash_has(p, DAVY_EV_VRAM))
+		c->say(c, "; its quota of VRAM refused an allocation");
+	else if (runner_crash_has(p, DAVY_EV_ALLOC_FAILED))
+		c->say(c, "; the driver refused an allocation");
 	if (p->threshold)
 		c->say(c, " (%" PRIu64 " such runners recently)", p->threshold);
 }

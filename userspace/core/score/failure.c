@@ -245,6 +245,8 @@ static bool failure_read_exit(const struct davy_step *s, struct davy_failure *f)
 	    davy_ended_by_us(s, p))
 		return false;
 	f->death = true;
+	if (in->status && p->vram_limit && davy_load_refused(s, p))
+		return false; /* refused by davylamp: the quota works */
 	if (failure_is_crash(in->status) ||
 	    (in->status && !(in->status & 0x7f) && failure_out_of_memory(s, p)))
 		return failure_fails(f, failure_class_of(s, p));

@@ -9,7 +9,8 @@
  * request was served with more. If the floor of a setting does not help, the setting is not the
  * cause and the next setting is lowered; after the last setting, the next backend is used. The last
  * backend is the CPU. Failures that do not depend on a size (a page fault, a crash at start) switch
- * the backend directly; a host crash switches to the last one.
+ * the backend directly; a host crash switches to the last one. After a load that was refused for
+ * lack of memory, the layers go to the number that fits.
  *
  * Up by probation: a soak must last long enough and reach the depth of the failure (or the depth
  * that the context allows). Then one setting is raised, the one with the largest gain, half way to
@@ -74,6 +75,8 @@ struct davy_tuner_bounds {
 	struct davy_tuner_range range[DAVY_TUNER_SETTINGS];
 	struct davy_tuner_times times;
 	uint8_t backends[DAVY_BACKEND_COUNT]; /* preferred first; unknown: end of the list */
+	uint32_t
+		layers_fit; /* the load was refused and so many layers have room; 0: no such case */
 };
 
 struct davy_tuner_setting {

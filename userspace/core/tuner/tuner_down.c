@@ -86,6 +86,9 @@ static uint32_t tuner_down_setting(struct davy_turn *u, uint32_t class)
 {
 	uint32_t active = u->b->active - 1u; /* none: larger than all settings */
 
+	if (u->bounds->layers_fit && davy_tuner_matters(DAVY_TUNER_LAYERS, class) &&
+	    u->bounds->layers_fit < tuner_down_size_of(u, DAVY_TUNER_LAYERS))
+		return DAVY_TUNER_LAYERS;
 	if (davy_tuner_matters(active, class)) {
 		if (tuner_down_size_of(u, active) > davy_tuner_floor(&u->bounds->range[active]))
 			return active;
@@ -131,7 +134,11 @@ static void tuner_down_lower(struct davy_turn *u, uint32_t setting, bool chance)
 		u->reason->why = DAVY_TUNER_BACK;
 		davy_tuner_put(u, setting, good);
 	} else {
-		davy_tuner_put(u, setting, davy_tuner_lower(range, size, k->downs, at_once));
+		if (u->bounds->layers_fit && setting == DAVY_TUNER_LAYERS)
+			size = u->bounds->layers_fit;
+		else
+			size = davy_tuner_lower(range, size, k->downs, at_once);
+		davy_tuner_put(u, setting, size);
 		k->downs = (uint16_t)(k->downs + (k->downs < UINT16_MAX));
 	}
 }

@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define IDLE_NS (10 * DAVY_NS_PER_S)
-#define RUNS_NS (300 * DAVY_NS_PER_S) /* start, load and first graphs are over */
+#define IDLE_NS	   (10 * DAVY_NS_PER_S)
+#define RUNS_NS	   (300 * DAVY_NS_PER_S) /* start, load and first graphs are over */
+#define REFUSED_NS (10 * DAVY_NS_PER_S)	 /* from a refused allocation to the end of a load */
 
 struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,
 				 const struct davy_process *p)
@@ -65,6 +66,15 @@ bool davy_is_idle(const struct davy_step *s, uint32_t pid)
 	if (!davy_world_process(&s->core->world, pid))
 		return false;
 	return !last_ns || s->now_ns - last_ns > IDLE_NS;
+}
+
+bool davy_load_refused(const struct davy_step *s, const struct davy_process *p)
+{
+	uint64_t refused_ns = p->vram_refused_ns;
+
+	if (refused_ns < p->out_of_memory_ns)
+		refused_ns = p->out_of_memory_ns;
+	return refused_ns && !p->worked_ns && s->now_ns - refused_ns < REFUSED_NS;
 }
 
 bool davy_engine_computes(const struct davy_step *s, const char *device, uint64_t within_ns)

@@ -122,6 +122,12 @@ static inline bool davy_is_device_lost(const char *type)
 	return davy_same_name(type, "N2vk15DeviceLostErrorE");
 }
 
+/*
+ * Whether the process has computed nothing yet and did not get device memory, by the engine's
+ * exception, the driver's error or davylamp's refusal, in the last ten seconds: its load fails.
+ */
+bool davy_load_refused(const struct davy_step *s, const struct davy_process *p);
+
 static inline bool davy_is_out_of_memory(const char *type)
 {
 	return davy_same_name(type, "N2vk22OutOfDeviceMemoryErrorE") ||

@@ -409,6 +409,20 @@ static void world_note_oom_kill(struct davy_world *w, const struct davy_event *e
 		p->oom_killed_ns = ev->at_ns;
 }
 
+static void world_note_refusal(struct davy_world *w, const struct davy_event *ev)
+{
+	struct davy_process *p = davy_world_process(w, ev->pid);
+	bool quota = ev->kind == DAVY_EV_VRAM && ev->vram.why == DAVY_VRAM_QUOTA;
+	bool refused =
+		quota || (ev->kind == DAVY_EV_VRAM && ev->vram.why == DAVY_VRAM_RESERVE) ||
+		(ev->kind == DAVY_EV_ALLOC_FAILED && ev->alloc_failed.stage == DAVY_ALLOC_IOCTL);
+
+	if (!p || !refused)
+		return;
+	p->vram_refused_ns = ev->at_ns;
+	p->vram_limit = quota ? ev->vram.limit : 0;
+}
+
 static void world_note_depth(struct davy_world *w, const struct davy_process *p, uint32_t depth)
 {
 	struct davy_workload *work = p ? davy_world_workload(w, p->workload) : NULL;
@@ -447,6 +461,10 @@ void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 		if (p && ev->graph.graph_count > p->graph.graph_count)
 			p->worked_ns = ev->at_ns;
 		davy_life_apply_graph(w, ev);
+		break;
+	case DAVY_EV_VRAM:
+	case DAVY_EV_ALLOC_FAILED:
+		world_note_refusal(w, ev);
 		break;
 	case DAVY_EV_RING:
 		davy_jobs_apply_ring(w, ev);

@@ -32,6 +32,8 @@ struct davy_process {
 	uint64_t used_ns;
 	uint64_t exception_ns;	   /* last vk::DeviceLostError, 0: none */
 	uint64_t out_of_memory_ns; /* last vk::OutOf*MemoryError */
+	uint64_t vram_refused_ns;  /* last allocation that the driver or davylamp refused */
+	uint64_t vram_limit;	   /* its quota, if that was the reason; 0: not */
 	uint64_t failing_ns;	   /* first of the graphs that fail without a success; 0: none */
 	uint32_t lost_batch;	   /* upper limit of the tokens in the batch that lost the device */
 	uint32_t lost_depth;
