@@ -26,8 +26,8 @@ static const char usage[] =
 	"                 failures, lead times, the hazards that foresaw\n"
 	"                 them, false alarms, and how well stated\n"
 	"                 probabilities held\n"
-	"  --final        no failure follows the last event of a trace: alarms that\n"
-	"                 still stand there are false\n"
+	"  --final        assume that no failure follows the last event of a trace:\n"
+	"                 alarms without a result at this point count as false\n"
 	"  --policy FILE  use these thresholds instead of the recorded ones\n"
 	"  -h, --help     print this text\n";
 

@@ -126,7 +126,7 @@ static void print_vram(const json_t *vram)
 		if (davy_message_number(c, "max", -1) >= 0)
 			printf(" of %lld KiB", (long long)davy_message_number(c, "max", 0) >> 10);
 		if (davy_message_number(c, "refused", 0) || davy_message_number(c, "raced", 0))
-			printf(", refused %lld times, %lld raced",
+			printf(", refused %lld times, exceeded %lld times by a race",
 			       (long long)davy_message_number(c, "refused", 0),
 			       (long long)davy_message_number(c, "raced", 0));
 		putchar('\n');

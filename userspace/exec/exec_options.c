@@ -30,7 +30,7 @@ static const char usage[] =
 	"  --gpu-only           fail instead of falling back to the CPU\n"
 	"  --device PCI|N       only this GPU; PCI address, or number shown by --explain\n"
 	"  --memory-max SIZE    memory limit of the engine (cgroup memory.max): '16G'\n"
-	"  --vram-max SIZE      quota of VRAM on each device, kept by the agent: '12G'\n"
+	"  --vram-max SIZE      quota of VRAM per device, enforced by the agent: '12G'\n"
 	"  --explain            print the decision and its reasons; start nothing\n"
 	"  --dry-run            print the command and its environment; start nothing\n"
 	"  --json               print --explain or --dry-run as one JSON object\n"

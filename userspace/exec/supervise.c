@@ -216,12 +216,12 @@ static void supervise_say_end(const struct davy_supervisor *s)
 	if (s->ending || !s->status)
 		return;
 	if (WIFSIGNALED(s->status))
-		davy_log("the engine was ended by signal %d and is not started again here; exit "
-			 "status %d tells the service manager to do so (Restart=on-failure)",
+		davy_log("signal %d ended the engine; davylamp exec ends with status %d, so that a "
+			 "service manager with Restart=on-failure starts the engine again",
 			 WTERMSIG(s->status), 128 + WTERMSIG(s->status));
 	else
-		davy_log("the engine exited with %d and is not started again here; the exit status "
-			 "tells the service manager to do so (Restart=on-failure)",
+		davy_log("the engine exited with %d; davylamp exec ends with the same status, so "
+			 "that a service manager with Restart=on-failure starts the engine again",
 			 WEXITSTATUS(s->status));
 }
 

@@ -148,7 +148,7 @@ void davy_supervisor_look_for_agent(struct davy_supervisor *s)
 				 s->options.socket_path, strerror(-fd));
 		else if (!s->started_ms)
 			davy_log("the agent on '%s' cannot be reached (%s): the engine runs "
-				 "unwatched until it can",
+				 "unwatched until the agent can be reached",
 				 s->options.socket_path,
 				 fd == -EAGAIN ? "it is busy" : strerror(-fd));
 		return;

@@ -112,8 +112,8 @@ static int llama_swap_check(const struct davy_output_model *m, struct davy_outpu
 	if (!llama_swap_is_word(m->name) || !llama_swap_is_word(m->path))
 		return davy_output_refuse(
 			result,
-			"llama-swap would misread the model's '%s': no \"'\", \"${\" or control "
-			"character",
+			"model '%s': llama-swap misreads a name or path with \"'\", \"${\" or a "
+			"control character",
 			llama_swap_is_word(m->name) ? m->path : m->name);
 	return 0;
 }

@@ -56,13 +56,13 @@ static int router_preset_check(const struct davy_output_model *m, struct davy_ou
 {
 	if (!davy_output_writable(m->name, "]") || !strcmp(m->name, "*"))
 		return davy_output_refuse(result,
-					  "a preset cannot hold the model's name '%s': no ']', no "
-					  "control character, not '*'",
+					  "model '%s': a preset cannot hold a name with ']' or a "
+					  "control character, or the name '*'",
 					  m->name);
 	if (m->path && !davy_output_writable(m->path, ";#"))
 		return davy_output_refuse(result,
-					  "a preset cannot hold the path '%s': no ';', '#' or "
-					  "control character",
+					  "path '%s': a preset cannot hold a path with ';', '#' "
+					  "or a control character",
 					  m->path);
 	return 0;
 }

@@ -98,7 +98,7 @@ static void policy_print(const struct davy_learned_entry *e)
 	       davy_text_shown(model, sizeof(model), e->model), davy_breaker_state_name(e->state));
 	printf("    since %s", davy_when(e->since_s, since, sizeof(since)));
 	if (e->state == DAVY_BREAKER_OPEN)
-		printf(", next probation start from %s",
+		printf(", one start (probation) is allowed from %s",
 		       davy_when(e->until_s, until, sizeof(until)));
 	printf("; opened %u time%s\n    reason: %s\n", e->open_count, e->open_count == 1 ? "" : "s",
 	       davy_text_shown(reason, sizeof(reason), e->reason));

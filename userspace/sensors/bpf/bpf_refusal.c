@@ -49,7 +49,7 @@ static const char *right_missing(void)
 		return "CAP_PERFMON is missing: programs that trace the kernel need it";
 	if (!bpf_refusal_has(have, CAP_SYS_ADMIN))
 		return "CAP_SYS_ADMIN is missing: the BTF of kernel modules cannot be read";
-	return "this kernel does not allow this kind of program, not even to root";
+	return "this kernel refuses this kind of program, even for root";
 }
 
 const char *davy_refusal_text(int err)
