@@ -468,6 +468,62 @@ static void an_exit_status_is_known_although_sigchld_was_ignored(void **state)
 	assert_int_equal(status, 1 << 8);
 }
 
+static int notes_ready(void *arg)
+{
+	int fd = *(int *)arg;
+
+	return write(fd, "ready ", 6) == 6 ? 0 : -EIO;
+}
+
+static pid_t announced;
+
+/* The child is there and has run its function; it does not go on before this ends. */
+static void announces(void *arg, pid_t pid)
+{
+	char comm[32] = "", path[64];
+	struct pollfd ready = { .fd = pair[0], .events = POLLIN };
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	assert_int_equal(poll(&ready, 1, 0), 1);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(comm, sizeof(comm), f));
+	fclose(f);
+	assert_string_not_equal(comm, "sh\n");
+	assert_int_equal(write(*(int *)arg, "announced ", 10), 10);
+	announced = pid;
+}
+
+static void the_parent_may_act_before_the_exec(void **state)
+{
+	int out = fcntl(pair[1], F_DUPFD_CLOEXEC, 3);
+	char *argv[] = { "sh", "-c", "echo runs", NULL };
+	struct davy_child_spec spec = { .path = "/bin/sh",
+					.argv = argv,
+					.run = notes_ready,
+					.arg = &out,
+					.before_exec = announces,
+					.stdio = { 0, pair[1] },
+					.inherit_fds = true };
+	struct davy_child child;
+
+	(void)state;
+	announced = 0;
+	assert_int_equal(davy_child_start(&spec, &child), 0);
+	assert_int_equal(announced, child.pid);
+	close(out);
+	assert_string_equal(said(), "ready announced runs\n");
+	assert_int_equal(status_of(&child), 0);
+	announced = 0;
+	out = -1; /* its function fails: nothing is announced */
+	assert_int_equal(davy_child_start(&spec, &child), -EIO);
+	assert_int_equal(announced, 0);
+	spec.inherit_fds = false;
+	assert_int_equal(davy_child_start(&spec, &child), -EINVAL);
+	no_child_is_left();
+}
+
 #define CHECK(name) cmocka_unit_test_setup_teardown(name, make_pipe, close_pipe)
 
 int main(void)
@@ -477,6 +533,7 @@ int main(void)
 		CHECK(descriptors_with_overlapping_numbers_are_kept_apart),
 		CHECK(a_function_has_the_descriptors_it_was_given_and_no_other),
 		CHECK(a_users_command_inherits_the_users_descriptors),
+		CHECK(the_parent_may_act_before_the_exec),
 		CHECK(a_failed_exec_is_an_error_and_leaves_no_child),
 		CHECK(limits_are_lowered_and_never_raised),
 		CHECK(signals_group_and_session_follow_the_spec),

@@ -520,6 +520,45 @@ static void free_memory_depends_on_layers_limits_and_shared_memory(void **state)
 	assert_true(davy_fit_refuses(&f));
 }
 
+/* 21 GiB in 21 parts. */
+static void a_quota_of_vram_sets_the_layers_that_fit(void **state)
+{
+	struct davy_fit_question q = { .weight_bytes = 20 * GIB,
+				       .cache_bytes = GIB,
+				       .layers = 20,
+				       .gpu_layers = DAVY_LAYERS_ALL,
+				       .sets_layers = true,
+				       .device_free = 24 * GIB,
+				       .host_free = 32 * GIB,
+				       .memory_max = DAVY_FIT_UNKNOWN,
+				       .vram_max = 12 * GIB };
+	struct davy_fit f;
+
+	(void)state;
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_PARTLY);
+	assert_int_equal(f.layers, 11); /* a byte more each than 1 GiB */
+	assert_int_equal(f.free_bytes, 12 * GIB);
+	q.vram_max = 22 * GIB;
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_FITS);
+	assert_int_equal(f.layers, 0);
+	q.vram_max = 4 * GIB; /* less than a quarter */
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_DEVICE);
+	q.vram_max = 12 * GIB;
+	q.device_free = 8 * GIB; /* the quota is not the reason */
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_DEVICE);
+	q.device_free = 24 * GIB;
+	q.sets_layers = false;
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_DEVICE);
+	q.shared = true; /* the quota is about VRAM */
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_FITS);
+}
+
 static void sizes_are_printed_with_their_unit(void **state)
 {
 	static const struct {
@@ -555,6 +594,7 @@ int main(void)
 		cmocka_unit_test(hostile_names_break_nothing),
 		cmocka_unit_test(the_tree_holds_whatever_the_rules_set),
 		cmocka_unit_test(free_memory_depends_on_layers_limits_and_shared_memory),
+		cmocka_unit_test(a_quota_of_vram_sets_the_layers_that_fit),
 		cmocka_unit_test(sizes_are_printed_with_their_unit),
 	};
 

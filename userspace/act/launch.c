@@ -85,7 +85,7 @@ static void launch_hide_gpus(const struct davy_engine_facts *facts,
 /* The command for an override: rewritten, or as it is with variables. */
 struct start {
 	const struct davy_launch *launch;
-	const struct davy_launched *child;
+	struct davy_launched *child;
 	struct davy_args args;
 	struct davy_environment variables;
 };
@@ -116,17 +116,27 @@ static int launch_prepare(void *arg)
 	return 0;
 }
 
+static void launch_announce(void *arg, pid_t pid)
+{
+	const struct start *s = arg;
+
+	s->child->pid = pid;
+	s->launch->before_exec(s->launch->arg, s->child);
+}
+
 static int launch_spawn(struct start *s, struct davy_launched *launched)
 {
-	const struct davy_child_spec spec = { .path = s->args.at[0],
-					      .argv = s->args.at,
-					      .run = launch_prepare,
-					      .arg = s,
-					      .stdio = { DAVY_CHILD_KEEP, DAVY_CHILD_KEEP,
-							 DAVY_CHILD_KEEP },
-					      .inherit_fds = true,
-					      .keep_ignored = true,
-					      .death_signal = SIGTERM };
+	const struct davy_child_spec spec = {
+		.path = s->args.at[0],
+		.argv = s->args.at,
+		.run = launch_prepare,
+		.arg = s,
+		.before_exec = s->launch->before_exec ? launch_announce : NULL,
+		.stdio = { DAVY_CHILD_KEEP, DAVY_CHILD_KEEP, DAVY_CHILD_KEEP },
+		.inherit_fds = true,
+		.keep_ignored = true,
+		.death_signal = SIGTERM
+	};
 	struct davy_child child;
 	int err = davy_child_start(&spec, &child);
 

@@ -13,6 +13,13 @@
 #include "engines/environment.h"
 #include "act/cgroup.h"
 
+struct davy_launched {
+	pid_t pid;   /* 0: none */
+	pid_t inner; /* the engine below it, as found; 0: the child itself, or not found yet */
+	struct davy_engine_override override;
+	struct davy_cgroup cgroup;
+};
+
 /* The engine to start, repeatedly. */
 struct davy_launch {
 	char *const *argv;		/* as the user gave it */
@@ -27,13 +34,9 @@ struct davy_launch {
 	unsigned int count;	   /* engines started so far */
 	bool shares_port;	   /* SO_REUSEPORT, so that a second engine can listen */
 	char slot_dir[PATH_MAX];   /* as the engine sees it; "": no slots are saved */
-};
-
-struct davy_launched {
-	pid_t pid;   /* 0: none */
-	pid_t inner; /* the engine below it, as found; 0: the child itself, or not found yet */
-	struct davy_engine_override override;
-	struct davy_cgroup cgroup;
+	/* Called when the child exists in its cgroup; the engine starts after it. NULL: not. */
+	void (*before_exec)(void *arg, const struct davy_launched *child);
+	void *arg;
 };
 
 /* The engine's process; 0: none. */

@@ -144,6 +144,20 @@ static void put_limit(struct davy_exec_case *c, uint32_t setting, uint32_t most,
 		exec_apply_report(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
 }
 
+/* The engine does not see its quota: it gets the number of layers that fit. */
+static void keep_quota(const struct davy_exec_case *c, struct davy_engine_override *command)
+{
+	uint32_t asked = c->launch.facts.gpu_layers < 0 ? command->layers + 1
+							: (uint32_t)c->launch.facts.gpu_layers;
+
+	if (!c->choice.layers || asked <= c->choice.layers)
+		return;
+	davy_start_setting_set(&command->settings, DAVY_TUNER_LAYERS, asked - c->choice.layers);
+	davy_log("the model is larger than its quota of VRAM: %u of %u layers are placed on the "
+		 "GPU",
+		 c->choice.layers, command->layers + 1);
+}
+
 /* The backend to select by options, if the user chose it or a device. */
 static enum davy_backend by_options(const struct davy_exec_case *c)
 {
@@ -166,6 +180,7 @@ static void make_base(struct davy_exec_case *c)
 	struct davy_start_settings most;
 
 	davy_policy_limits(&c->choice.effective, f, &most);
+	keep_quota(c, &override);
 	for (uint32_t i = 0; i < DAVY_TUNER_SETTINGS; i++)
 		put_limit(c, i, davy_start_setting_get(&most, i), &override);
 	if (davy_engine_command(f, c->launch.argv, &override, &c->base)) {

@@ -154,6 +154,7 @@ static void read_memory(struct davy_exec_case *c)
 	davy_host_memory_read(&host);
 	fit->host_free = host.host_total ? host.host_available : DAVY_FIT_UNKNOWN;
 	fit->memory_max = c->options.memory_max;
+	fit->vram_max = c->options.vram_max;
 	fit->device_free = free_of_all(c);
 	fit->shared = c->device && c->device->shared;
 	davy_exec_model(c);

@@ -117,6 +117,7 @@ void davy_exec_model(struct davy_exec_case *c)
 	struct stat st;
 
 	q->gpu_layers = f->llama_cpp ? f->gpu_layers : ollama ? DAVY_LAYERS_AUTO : DAVY_LAYERS_ALL;
+	q->sets_layers = f->llama_cpp;
 	q->adapts = ollama || (f->llama_cpp && !f->fixed_fit);
 	if (!path && ollama && c->options.model && find_blob(c))
 		path = c->blob;

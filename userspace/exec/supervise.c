@@ -225,17 +225,29 @@ static void supervise_say_end(const struct davy_supervisor *s)
 			 WEXITSTATUS(s->status));
 }
 
+/* Before the engine runs: its quota is in force, and its end is not missed. */
+static void supervise_announce(void *arg, const struct davy_launched *child)
+{
+	struct davy_supervisor *s = arg;
+
+	s->engine = *child;
+	davy_supervisor_look_for_agent(s);
+}
+
 static int supervise_run(struct davy_supervisor *s, const struct davy_engine_override *override)
 {
-	int err = davy_launch_start(s->launch, override, &s->engine);
 	char name[512];
+	int err;
 
+	s->launch->before_exec = supervise_announce;
+	s->launch->arg = s;
+	err = davy_launch_start(s->launch, override, &s->engine);
+	s->launch->before_exec = NULL;
 	if (err) {
 		davy_log("'%s' cannot be started: %s",
 			 davy_text_safe(name, sizeof(name), s->launch->argv[0]), strerror(-err));
 		return err == -ENOENT ? 127 : 126;
 	}
-	davy_supervisor_look_for_agent(s);
 	s->started_ms = davy_now_ms();
 	davy_became_follow(s); /* the loop's first event may be seconds away */
 	sd_event_loop(s->loop);

@@ -15,6 +15,7 @@
 #define PLACES_MAX  (STDIO_COUNT + DAVY_CHILD_FDS_MAX + 1) /* the last entry is the report pipe */
 #define END_MS	    1000
 #define LEFT_MAX    64
+#define READY	    1 /* in place of an error, which is negative */
 
 extern char **environ;
 
@@ -175,15 +176,36 @@ static int child_set_up(const struct davy_child_spec *spec, pid_t parent, int *r
 	return child_set_limits(spec);
 }
 
-static __attribute__((noreturn)) void child_main(const struct davy_child_spec *spec, pid_t parent,
-						 int report)
+/* The pipes of a start. The parent writes nothing into "gate": it closes it. */
+struct start {
+	int report[2]; /* error of the exec, or READY before it */
+	int gate[2];
+};
+
+/* Until the parent has closed the gate; it does so, too, if it ends. */
+static void child_pass_gate(const struct start *s)
 {
-	int err = child_set_up(spec, parent, &report);
+	static const int ready = READY;
+	char none;
+
+	close(s->gate[1]);
+	if (write(s->report[1], &ready, sizeof(ready)) == sizeof(ready))
+		while (read(s->gate[0], &none, 1) < 0 && errno == EINTR)
+			;
+	close(s->gate[0]);
+}
+
+static __attribute__((noreturn)) void child_main(const struct davy_child_spec *spec, pid_t parent,
+						 const struct start *s)
+{
+	int report = s->report[1], err = child_set_up(spec, parent, &report);
 
 	if (!err && !spec->path)
 		_exit(spec->run(spec->arg));
 	if (!err && spec->run)
 		err = spec->run(spec->arg);
+	if (!err && spec->before_exec)
+		child_pass_gate(s);
 	if (!err) {
 		execvpe(spec->path, spec->argv, spec->envp ? spec->envp : environ);
 		err = -errno;
@@ -194,7 +216,7 @@ static __attribute__((noreturn)) void child_main(const struct davy_child_spec *s
 }
 
 /* The report pipe closes when the exec succeeds. */
-static int child_await_exec(int report)
+static int child_await_report(int report)
 {
 	struct pollfd wait = { .fd = report, .events = POLLIN };
 	uint64_t began_ms = davy_now_ms(), spent_ms = 0;
@@ -203,11 +225,23 @@ static int child_await_exec(int report)
 	for (; spent_ms < DAVY_CHILD_START_MS; spent_ms = davy_now_ms() - began_ms)
 		if (poll(&wait, 1, (int)(DAVY_CHILD_START_MS - spent_ms)) > 0)
 			return read(report, &err, sizeof(err)) == sizeof(err) ? err : 0;
-	return 0; /* the exec is still in progress */
+	return 0; /* still in progress */
+}
+
+static int child_await_exec(const struct davy_child_spec *spec, struct start *s, pid_t pid)
+{
+	int err = child_await_report(s->report[0]);
+
+	if (err != READY)
+		return err;
+	spec->before_exec(spec->arg, pid);
+	close(s->gate[1]);
+	s->gate[1] = -1;
+	return child_await_report(s->report[0]);
 }
 
 /* Blocks all signals: the parent's handlers must not run in the child. */
-static pid_t child_fork(const struct davy_child_spec *spec, const int report[2])
+static pid_t child_fork(const struct davy_child_spec *spec, const struct start *s)
 {
 	pid_t pid, parent = getpid();
 	struct sigaction action;
@@ -222,28 +256,55 @@ static pid_t child_fork(const struct davy_child_spec *spec, const int report[2])
 	pid = fork();
 	err = -errno;
 	if (!pid) {
-		close(report[0]);
-		child_main(spec, parent, report[1]);
+		close(s->report[0]);
+		child_main(spec, parent, s);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return pid < 0 ? err : pid;
 }
 
+/* The pipe also reserves a descriptor number for the pidfd before the child exists. */
+static int child_open_start(const struct davy_child_spec *spec, struct start *s)
+{
+	int err;
+
+	s->gate[0] = s->gate[1] = -1;
+	if (pipe2(s->report, O_CLOEXEC))
+		return -errno;
+	if (!spec->before_exec || !pipe2(s->gate, O_CLOEXEC))
+		return 0;
+	err = -errno;
+	close(s->report[0]);
+	close(s->report[1]);
+	return err;
+}
+
+static void child_close_start(const struct start *s)
+{
+	close(s->report[0]);
+	if (s->gate[1] >= 0)
+		close(s->gate[1]);
+}
+
 int davy_child_start(const struct davy_child_spec *spec, struct davy_child *ret_child)
 {
 	struct davy_child child = DAVY_CHILD_NONE;
-	int report[2], err = 0;
+	struct start s;
+	int err;
 
-	if (spec->fd_count > DAVY_CHILD_FDS_MAX || (spec->fd_count && spec->inherit_fds))
+	if (spec->fd_count > DAVY_CHILD_FDS_MAX || (spec->fd_count && spec->inherit_fds) ||
+	    (spec->before_exec && (!spec->path || !spec->inherit_fds)))
 		return -EINVAL;
 	davy_child_reap_left();
-	/* The pipe also reserves a descriptor number for the pidfd before the child exists. */
-	if (pipe2(report, O_CLOEXEC))
-		return -errno;
-	child.pid = child_fork(spec, report);
-	close(report[1]);
+	err = child_open_start(spec, &s);
+	if (err)
+		return err;
+	child.pid = child_fork(spec, &s);
+	close(s.report[1]);
+	if (s.gate[0] >= 0)
+		close(s.gate[0]);
 	if (child.pid < 0) {
-		close(report[0]);
+		child_close_start(&s);
 		return child.pid;
 	}
 	if (spec->own_group && !spec->own_session)
@@ -252,8 +313,8 @@ int davy_child_start(const struct davy_child_spec *spec, struct davy_child *ret_
 	if (child.pidfd < 0)
 		err = -errno;
 	else if (spec->path)
-		err = child_await_exec(report[0]);
-	close(report[0]);
+		err = child_await_exec(spec, &s, child.pid);
+	child_close_start(&s);
 	if (err) {
 		davy_child_end(&child, END_MS);
 		return err;

@@ -44,6 +44,12 @@ struct davy_child_spec {
 	int (*run)(void *arg);
 	void *arg;
 
+	/*
+	 * Runs in the parent after "run" has succeeded; the child waits for its end before the exec.
+	 * Needs "path" and "inherit_fds".
+	 */
+	void (*before_exec)(void *arg, pid_t pid);
+
 	int stdio[3]; /* descriptors of the parent (not 0), or special values */
 	/* With "path" they become 3, 4, ...; without it they keep their numbers. */
 	const int *fds;

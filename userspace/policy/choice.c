@@ -221,9 +221,14 @@ static bool memory_allows(const struct davy_choice_question *q, enum davy_backen
 {
 	bool all_the_same = q->want == DAVY_WANT_FORCE && backend == q->wanted;
 	enum davy_choice_mark mark = DAVY_MARK_YES;
+	struct davy_fit_question asked = q->fit;
+	uint64_t ruled = (uint64_t)c->before.value[DAVY_POLICY_VRAM_MAX].number << 10;
 	struct davy_fit fit;
 
-	davy_fit_judge(&q->fit, backend, &fit);
+	if (ruled && (!asked.vram_max || ruled < asked.vram_max))
+		asked.vram_max = ruled;
+	davy_fit_judge(&asked, backend, &fit);
+	c->layers = fit.layers;
 	if (davy_fit_refuses(&fit))
 		mark = all_the_same ? DAVY_MARK_WARN : DAVY_MARK_NO;
 	else if (fit.verdict == DAVY_FIT_PARTLY)

@@ -80,6 +80,7 @@ struct davy_choice {
 	enum davy_backend backend;	 /* UNKNOWN: according to the command */
 	bool unknown;			 /* the policy does not know the named model */
 	bool pinned;			 /* the engine must get an option for this backend */
+	uint32_t layers;		 /* on the GPU, because of a quota; 0: as in the command */
 	struct davy_effective effective; /* settings for it */
 	struct davy_effective before;	 /* by the rules alone: "backends" is their list */
 	struct davy_policy_value known;	 /* the rule that names the model */

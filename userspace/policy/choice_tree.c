@@ -171,6 +171,13 @@ void davy_choice_memory(const struct davy_choice_question *q, const struct davy_
 	davy_bytes_text(f->device_bytes, device, sizeof(device));
 	davy_bytes_text(f->host_bytes, host, sizeof(host));
 	davy_bytes_text(f->free_bytes, free_text, sizeof(free_text));
+	if (f->layers) {
+		davy_choice_add(c, 1, DAVY_STEP_MEMORY, mark,
+				"the quota of VRAM is %s: %u of %u layers on the device, %s of the "
+				"host",
+				free_text, f->layers, q->fit.layers + 1, host);
+		return;
+	}
 	davy_choice_add(c, 1, DAVY_STEP_MEMORY, mark, "at least %s%s%s%s%s; %s free %s%s",
 			f->device_bytes ? device : "", f->device_bytes ? " on the device" : "",
 			f->device_bytes && f->host_bytes ? ", " : "",

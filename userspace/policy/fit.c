@@ -50,27 +50,41 @@ static bool rest_fits(const struct davy_fit_question *q, struct davy_fit *f)
 	return false;
 }
 
+/* The layers of a model that is larger than its quota; 0: no option, or less than a quarter fits. */
+static uint32_t layers_within(const struct davy_fit_question *q, uint64_t bytes)
+{
+	uint64_t all = (uint64_t)q->layers + 1, fit = q->vram_max / (bytes / all + 1);
+
+	return q->sets_layers && q->layers && fit >= all / 4 ? (uint32_t)fit : 0;
+}
+
 static void fit_on_gpu(const struct davy_fit_question *q, uint64_t bytes, struct davy_fit *f)
 {
 	bool adapts = q->adapts && q->gpu_layers < 0;
+	uint64_t quota = q->shared || !q->vram_max ? DAVY_FIT_UNKNOWN : q->vram_max;
+	uint64_t room = least(q->device_free, quota);
 
-	f->free_bytes = q->device_free;
+	f->free_bytes = room;
 	f->device_bytes = fit_share(q, bytes);
-	if (q->device_free == DAVY_FIT_UNKNOWN) {
+	if (room == DAVY_FIT_UNKNOWN) {
 		f->verdict = DAVY_FIT_NOT_KNOWN;
 		return;
 	}
 	f->verdict = DAVY_FIT_FITS;
-	if (f->device_bytes > q->device_free) {
+	if (f->device_bytes > room) {
+		if (room == quota) {
+			f->layers = layers_within(q, bytes);
+			adapts = f->layers;
+		}
 		f->verdict = adapts ? DAVY_FIT_PARTLY : DAVY_FIT_DEVICE;
 		if (!adapts)
 			return;
-		f->device_bytes = q->device_free;
+		f->device_bytes = room;
 	}
 	f->host_bytes = bytes - f->device_bytes;
 	if (f->host_bytes && !rest_fits(q, f))
 		return;
-	f->free_bytes = q->device_free;
+	f->free_bytes = room;
 }
 
 void davy_fit_judge(const struct davy_fit_question *q, enum davy_backend backend,

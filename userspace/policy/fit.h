@@ -16,10 +16,12 @@ struct davy_fit_question {
 	uint32_t layers;       /* 0: unknown */
 	int32_t gpu_layers;    /* DAVY_LAYERS_AUTO, DAVY_LAYERS_ALL, or a number */
 	bool adapts;	       /* it places as many layers on the GPU as fit */
+	bool sets_layers;      /* it has an option for their number */
 	bool shared;	       /* the GPU uses the host's memory */
 	uint64_t device_free;
 	uint64_t host_free;
 	uint64_t memory_max; /* memory limit of the process; DAVY_FIT_UNKNOWN: none */
+	uint64_t vram_max;   /* quota of VRAM; 0: none. The engine does not see it */
 };
 
 enum davy_fit_verdict {
@@ -36,6 +38,7 @@ struct davy_fit {
 	uint64_t device_bytes; /* least size of the model */
 	uint64_t host_bytes;
 	uint64_t free_bytes; /* of the memory that was compared */
+	uint32_t layers;     /* as many fit into the quota; 0: as in the command */
 };
 
 void davy_fit_judge(const struct davy_fit_question *question, enum davy_backend backend,
