@@ -62,7 +62,7 @@ static uint64_t fault_after_limit(struct davy_sim *s, struct davy_sim_actor *a)
 	switch (a->stage++) {
 	case 0: /* the next workflow loads its second model */
 		davy_sim_cause(s);
-		davy_check_ramp(s, &p->client.system, 21 * DAVY_GIB, s->now_ns, 25 * DAVY_S);
+		davy_check_ramp(s, &p->client.system, 24 * DAVY_GIB, s->now_ns, 25 * DAVY_S);
 		return s->now_ns + 25 * DAVY_S;
 	case 1:
 		davy_check4_sign(s);

@@ -379,6 +379,8 @@ static uint64_t memory_leaves(struct davy_sim *s, struct davy_sim_actor *a)
 	case 3: /* the first request */
 		if (l->phase == DAVY_SIM_IDLE)
 			break;
+		davy_sim_alloc_failed(s, p, DAVY_ALLOC_RESOURCE, -ENOSPC, 32 * DAVY_MIB,
+				      (uint32_t)(step / (32 * DAVY_MIB)) + 1);
 		davy_check_evict_queues(s, p, 2);
 		davy_sim_move_out(s, p->pid, p, step);
 		davy_check_restore_queues(s, p, 100 * DAVY_MS, false);

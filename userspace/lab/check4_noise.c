@@ -44,7 +44,7 @@ void davy_check4_lossy_games(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, noise_lost, NULL, s->begin_ns + DAVY_MIN);
 }
 
-/* Someone tests drivers: amdgpu is unloaded and loaded each 40 minutes, servers before and after. */
+/* Someone tests drivers: amdgpu is unloaded and loaded each 40 minutes, a server ends before. */
 void davy_check4_driver_reload(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_check3_card(s, 0, 16368);
@@ -105,7 +105,7 @@ static uint64_t noise_fifth(struct davy_sim *s, struct davy_sim_actor *a)
 	return s->now_ns + davy_sim_around(s, 5 * DAVY_MIN);
 }
 
-/* ROCm/cvs#169: "Runlist is getting oversubscribed" as often as a fifth process comes; all end well. */
+/* ROCm/cvs#169: "Runlist is getting oversubscribed" when a fifth process comes; all end well. */
 void davy_check4_oversub_line(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_check3_card(s, 0, 32752);

@@ -140,7 +140,7 @@ static uint64_t work_rebind(struct davy_sim *s, struct davy_sim_actor *a)
 	return s->now_ns + davy_sim_around(s, 45 * DAVY_S);
 }
 
-/* xe, 24 GiB: a server, speech and pictures at up to 94 %; some VMAs are evicted and bound again. */
+/* xe, 24 GiB: a server, speech and pictures at up to 94 %; VMAs are evicted and bound again. */
 void davy_check4_xe_tools(struct davy_sim *s, uint64_t arg)
 {
 	struct davy_sim_device *d = davy_check4_xe(s, 24480);
