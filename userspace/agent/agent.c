@@ -33,7 +33,7 @@ static void on_judged(struct davy_agent *a, const struct davy_event *ev)
 	if (ev->kind == DAVY_EV_PROCESS_EXIT)
 		davy_tracker_gone(a, ev->pid);
 	if (ev->kind == DAVY_EV_WORKLOAD)
-		a->vram.next_ns = 0; /* its quota, before it allocates */
+		a->vram.next_ns = 0; /* its quota */
 	if (ev->kind == DAVY_EV_ACT) {
 		davy_agent_intents_acted(a, &ev->act);
 		davy_agent_order_ended(a, &ev->act);

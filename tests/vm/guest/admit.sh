@@ -115,6 +115,14 @@ davylamp status --socket $sock >/tmp/status.text
 pair_ends
 show quota.bystander quota.greedy quota.exec status.quota status.text
 
+# The quota is in force before the first instruction of the command.
+davylamp exec --socket $sock --vram-max 32M -- vram-client create 16M 4 hold >/tmp/first.client 2>/tmp/first.exec &
+first=$!
+lab_soon 40 grep -q created /tmp/first.client
+kill $first
+wait $first
+show first.client first.exec
+
 # The account against fdinfo; then a new agent has to find what exists.
 # Others create at the same time: a kernel with preemption then skips programs that interrupt themselves.
 for cycler in 1 2; do

@@ -132,6 +132,7 @@ static void on_register(struct davy_link *link, const json_t *message)
 	control_feed_workload(link, DAVY_WORKLOAD_REGISTERED);
 	davy_restored_by_supervisor(link, message);
 	davy_tracker_exec(a, pid);
+	davy_agent_vram_tick(a, davy_boot_ns()); /* the engine waits for the answer */
 	davy_message_send(
 		link->fd,
 		json_pack("{s:s, s:I, s:s}", "op", "registered", "workload",
