@@ -19,7 +19,7 @@ static const char usage[] =
 	"       davylamp act shrink WORKLOAD [--ubatch N] [--context N] [--parallel N]\n"
 	"       davylamp act restart|migrate_cpu|stop|quarantine WORKLOAD [OPTIONS]\n"
 	"       davylamp act switch WORKLOAD [--backend NAME] [OPTIONS]\n"
-	"       davylamp act cap WORKLOAD [--bytes N] [--cpu P] [OPTIONS]\n"
+	"       davylamp act cap WORKLOAD [--bytes N | --vram N | --cpu P] [OPTIONS]\n"
 	"       davylamp act awake WORKLOAD [OPTIONS]\n"
 	"       davylamp act undo WORKLOAD [--of ACTION] [OPTIONS]\n"
 	"\n"
@@ -38,6 +38,7 @@ static const char usage[] =
 	"  --ubatch N     tokens per ubatch; --context N: tokens of all slots;\n"
 	"                 --parallel N: slots (default: the agent chooses)\n"
 	"  --bytes N      limit of VRAM, else of memory ('4 GiB'; default: current use)\n"
+	"  --vram N       limit of VRAM only: by dmem, else by BPF LSM (amdgpu)\n"
 	"  --cpu P        limit of CPU time instead of bytes: part of one CPU ('50 %')\n"
 	"  --backend NAME vulkan, rocm, cuda or sycl; default: another one of the device\n"
 	"  --of ACTION    action to undo: pause, throttle ...; default: the latest\n"
@@ -67,6 +68,7 @@ static const struct setting {
 	{ "context", "context", "shrink", NULL, NULL, DAVY_UNIT_COUNT, 1 },
 	{ "parallel", "parallel", "shrink", NULL, NULL, DAVY_UNIT_COUNT, 1 },
 	{ "bytes", "cap_bytes", "cap", NULL, NULL, DAVY_UNIT_BYTES, 1 },
+	{ "vram", "vram_bytes", "cap", NULL, NULL, DAVY_UNIT_BYTES, 1 },
 	{ "cpu", "on_permille", "cap", NULL, NULL, DAVY_UNIT_PERMILLE, 1 },
 };
 

@@ -204,7 +204,8 @@ lab_soon 10 grep -q created /tmp/reserve.bystander
 fact reserve_evictions "$(evictions)"
 fact reserve_bystander_kib "$(fdinfo_kib reserve)"
 # A quota by a rule about the model.
-printf '[rule quota]\nif model = lamp\nvram_max = 8 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' >/tmp/config/backend.conf
+printf '[rule quota]\nif model = lamp\nvram_max = 8 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n
+[rule capped]\nif model = capped\nmode = enforce\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' >/tmp/config/backend.conf
 check "the policy is read once more" quiet davylamp policy reload --socket $sock
 davylamp exec --socket $sock --model lamp -- vram-client open until /tmp/rule create 1M 64 hold >/tmp/rule.client 2>/dev/null &
 ruled=$!
@@ -214,6 +215,22 @@ lab_soon 10 grep -q created /tmp/rule.client
 said rule
 kill $ruled
 wait $ruled
+# A limit that an operator sets and takes back.
+davylamp exec --socket $sock --model capped -- vram-client create 16M 1 until /tmp/capped create 16M 4 until /tmp/uncapped create 16M 1 hold \
+	>/tmp/capped.client 2>/tmp/capped.exec &
+capped=$!
+lab_soon 10 grep -q created /tmp/capped.client
+workload=$(sed -n 's/.*as workload \([0-9]*\),.*/\1/p' /tmp/capped.exec)
+check "act cap --vram succeeds" quiet davylamp act cap "$workload" --vram "56 MiB" --socket $sock
+said capped
+touch /tmp/capped
+lab_soon 10 sh -c "[ \$(grep -c created /tmp/capped.client) = 2 ]"
+check "act undo takes the limit back" quiet davylamp act undo "$workload" --socket $sock
+said uncapped
+touch /tmp/uncapped
+lab_soon 10 sh -c "[ \$(grep -c created /tmp/capped.client) = 3 ]"
+kill $capped
+wait $capped
 
 kill -9 $agent
 wait $agent
@@ -221,7 +238,7 @@ touch /tmp/dead
 check "nothing is refused after the agent was killed" lab_soon 10 grep -q 'created count=1 size=1048576' /tmp/reserve.greedy
 kill $greedy $bystander
 wait $greedy $bystander
-show reserve.bystander reserve.greedy reserve.exec status.reserve rule.client status.rule
+show reserve.bystander reserve.greedy reserve.exec status.reserve rule.client status.rule capped.client status.capped status.uncapped
 check "no BUG and no WARNING is in the log" lab_log_clean
 show agent.err
 echo "== agent.out"

@@ -118,12 +118,24 @@ static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 	return err;
 }
 
+/* VRAM without a dmem controller: BPF LSM. False: not by it. */
+static bool capped_by_lsm(struct davy_agent *a, const struct davy_plan *plan, const char *cgroup)
+{
+	struct want wants[WANTS_MAX];
+
+	if (plan->heap != DAVY_OF_VRAM || !plan->cap_bytes || want_regions(plan, cgroup, wants))
+		return false;
+	return !davy_agent_vram_cap(a, plan->workload, plan->cap_bytes);
+}
+
 /* Takes back the values of one plan, or of one action of a workload (plan 0). */
 static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workload,
 					    uint32_t action, uint32_t plan)
 {
 	struct davy_undone undone = { 0 };
 
+	if ((!action || action == DAVY_ACTION_CAP) && !plan)
+		undone.undone += davy_agent_vram_uncap(a, workload);
 	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++) {
 		struct davy_intent *effect = &a->in_force.open[i];
 		int err;
@@ -154,6 +166,10 @@ void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan)
 				      "it has no cgroup of its own that could be limited");
 	if (plan->pid && plan->pid != where.pid)
 		return act_cap_failed(a, plan, -ESTALE, "another process has replaced it");
+	if (capped_by_lsm(a, plan, where.cgroup)) {
+		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_IN_FORCE, 0, 0);
+		return;
+	}
 	count = find_wants(plan, where.cgroup, wants);
 	for (size_t i = 0; i < count && err >= 0; i++)
 		err = set_one(a, plan, &where, &wants[i], why);

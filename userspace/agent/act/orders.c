@@ -49,7 +49,7 @@ static const char *take_order(const json_t *message, struct davy_ev_order *o)
 	int action = take_action(message, "rung"), undo = take_action(message, "undo");
 	const char *backend = davy_message_text(message, "backend");
 	int to_backend = backend[0] ? davy_backend_from_name(backend) : 0;
-	uint64_t on_permille;
+	uint64_t on_permille, vram;
 	uint32_t off;
 
 	if (action <= 0 || undo < 0)
@@ -61,12 +61,19 @@ static const char *take_order(const json_t *message, struct davy_ev_order *o)
 	if (!orders_take_number(message, "on_permille", 999, &on_permille) ||
 	    !orders_take_number(message, "lease_ns", DAVY_ORDER_LEASE_MAX_NS, &o->lease_ns) ||
 	    !orders_take_number(message, "cap_bytes", INT64_MAX, &o->cap_bytes) ||
+	    !orders_take_number(message, "vram_bytes", INT64_MAX, &vram) ||
 	    !take_small(message, "ubatch", &o->settings.ubatch) ||
 	    !take_small(message, "context", &o->settings.context) ||
 	    !take_small(message, "parallel", &o->settings.parallel) ||
 	    !take_small(message, "gpu_layers_off", &off) ||
 	    !davy_start_setting_set(&o->settings, DAVY_TUNER_LAYERS, off))
 		return "not a number, or too large";
+	if (vram && (o->cap_bytes || on_permille))
+		return "one limit at a time: --vram, --bytes or --cpu";
+	if (vram) {
+		o->cap_bytes = vram;
+		o->heap = DAVY_OF_VRAM;
+	}
 	o->on_permille = (uint16_t)on_permille;
 	o->action = (uint8_t)action;
 	o->undo = (uint8_t)undo;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/agent.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,11 +88,26 @@ static struct davy_ev_process vram_process(struct davy_agent *a, uint32_t pid,
 	return p;
 }
 
-/* "asked": by davylamp exec; of two quotas the smaller one counts. */
-static void add_workload(struct davy_agent *a, struct wanted *w, const char *cgroup,
-			 const struct davy_ev_process *process, uint64_t asked)
+static struct davy_vram_cap *cap_of(struct davy_agent *a, uint32_t workload)
+{
+	for (size_t i = 0; i < DAVY_VRAM_CAPS; i++)
+		if (a->vram.cap[i].workload == workload)
+			return &a->vram.cap[i];
+	return NULL;
+}
+
+/* 0: none. */
+static uint64_t smaller_quota(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* "asked": by davylamp exec; of several quotas the smallest one counts. */
+static void add_workload(struct davy_agent *a, struct wanted *w, uint32_t workload,
+			 const char *cgroup, const struct davy_ev_process *process, uint64_t asked)
 {
 	struct davy_vram_quota *q = &w->quota[w->rules.quota_count];
+	const struct davy_vram_cap *cap = cap_of(a, workload);
 	struct davy_policy_subject subject;
 	uint64_t max;
 	struct stat st;
@@ -101,8 +117,7 @@ static void add_workload(struct davy_agent *a, struct wanted *w, const char *cgr
 		return;
 	davy_agent_subject(a, process, &subject);
 	max = vram_ruled(a, &subject, DAVY_POLICY_VRAM_MAX, &w->effective);
-	if (!max || (asked && asked < max))
-		max = asked;
+	max = smaller_quota(smaller_quota(max, asked), cap ? cap->max : 0);
 	if ((!max && !reserves_any(w)) || davy_cgroup_dir(cgroup, dir, sizeof(dir)) ||
 	    stat(dir, &st))
 		return;
@@ -111,8 +126,11 @@ static void add_workload(struct davy_agent *a, struct wanted *w, const char *cgr
 	w->rules.quota_count++;
 }
 
-static bool links_ask(const struct davy_agent *a)
+static bool quotas_asked(const struct davy_agent *a)
 {
+	for (size_t i = 0; i < DAVY_VRAM_CAPS; i++)
+		if (a->vram.cap[i].workload)
+			return true;
 	for (size_t i = 0; i < DAVY_LINKS_MAX; i++)
 		if (a->links[i].source && a->links[i].vram_max)
 			return true;
@@ -127,7 +145,7 @@ static void vram_collect(struct davy_agent *a, struct wanted *w)
 	w->rules.reserve = w->reserve;
 	w->rules.wanted = a->core.config.value[DAVY_CFG_VRAM_ACCOUNT] != 0;
 	add_reserves(a, w);
-	if (!a->vram.ruled && !links_ask(a))
+	if (!a->vram.ruled && !quotas_asked(a))
 		return;
 	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
 		const struct davy_link *l = &a->links[i];
@@ -135,7 +153,7 @@ static void vram_collect(struct davy_agent *a, struct wanted *w)
 		if (!l->source || !l->workload)
 			continue;
 		p = vram_process(a, l->pid, l->engine, l->backend, l->model);
-		add_workload(a, w, l->cgroup, &p, l->vram_max);
+		add_workload(a, w, l->workload, l->cgroup, &p, l->vram_max);
 	}
 	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++) {
 		const struct davy_service *u = &a->units->unit[i];
@@ -143,7 +161,7 @@ static void vram_collect(struct davy_agent *a, struct wanted *w)
 		if (!u->name[0])
 			continue;
 		p = vram_process(a, u->pid, u->engine, u->backend, u->model);
-		add_workload(a, w, u->cgroup, &p, 0);
+		add_workload(a, w, u->workload, u->cgroup, &p, 0);
 	}
 	w->rules.wanted |= reserves_any(w);
 }
@@ -165,6 +183,63 @@ void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
 	vram_collect(a, w);
 	davy_bpf_vram_set(a->bpf, &w->rules);
 	free(w);
+}
+
+bool davy_agent_vram_possible(const struct davy_agent *a)
+{
+	for (size_t i = 0; a->bpf && i < a->gpus.count; i++)
+		if (!strcmp(a->gpus.gpu[i].gpu.driver, "amdgpu"))
+			return true;
+	return false;
+}
+
+/* Sets the limits now, and reports whether the workload has one. */
+static bool vram_is_limited(struct davy_agent *a, uint32_t workload)
+{
+	struct davy_place where;
+	char dir[PATH_MAX];
+
+	a->vram.next_ns = 0;
+	davy_agent_vram_tick(a, davy_boot_ns());
+	return a->bpf && davy_bpf_vram_refuses(a->bpf) &&
+	       davy_workload_place(a, workload, &where) && where.cgroup[0] &&
+	       !davy_cgroup_dir(where.cgroup, dir, sizeof(dir));
+}
+
+int davy_agent_vram_cap(struct davy_agent *a, uint32_t workload, uint64_t max)
+{
+	struct davy_vram_cap *cap = cap_of(a, workload), before = { 0 };
+
+	if (!cap)
+		cap = cap_of(a, 0);
+	if (!cap)
+		return -ENOSPC;
+	before = *cap;
+	*cap = (struct davy_vram_cap){ workload, max };
+	if (vram_is_limited(a, workload))
+		return 0;
+	*cap = before;
+	a->vram.next_ns = 0;
+	return -ENOTSUP;
+}
+
+bool davy_agent_vram_uncap(struct davy_agent *a, uint32_t workload)
+{
+	bool had = false;
+
+	for (size_t i = 0; i < DAVY_VRAM_CAPS; i++) {
+		struct davy_vram_cap *cap = &a->vram.cap[i];
+
+		if (!cap->workload || (workload && cap->workload != workload))
+			continue;
+		memset(cap, 0, sizeof(*cap));
+		had = true;
+	}
+	if (had) {
+		a->vram.next_ns = 0;
+		davy_agent_vram_tick(a, davy_boot_ns());
+	}
+	return had;
 }
 
 static json_t *devices_json(const struct davy_agent *a)

@@ -34,6 +34,8 @@ static uint8_t can(const struct davy_link *link)
 	if (!link->keeps)
 		can &= ~(unsigned int)DAVY_CAN_KEEP;
 	can |= davy_caps_possible(link->cgroup);
+	if (link->cgroup[0] && davy_agent_vram_possible(link->agent))
+		can |= DAVY_CAN_CAP;
 	return (uint8_t)can;
 }
 

@@ -29,6 +29,7 @@ static bool measure(struct davy_step *s, const struct davy_workload *w, struct d
 	plan->on_permille = in->on_permille;
 	plan->lease_ns = in->lease_ns;
 	plan->cap_bytes = in->cap_bytes;
+	plan->heap = in->heap;
 	plan->to_backend = in->to_backend;
 	if (lease_max_ns && plan->lease_ns > lease_max_ns)
 		plan->lease_ns = lease_max_ns;

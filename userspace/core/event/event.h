@@ -481,7 +481,8 @@ struct davy_ev_order {
 	uint64_t cap_bytes;   /* of a cap */
 	struct davy_start_settings settings;
 	uint8_t undo; /* of an undo: the action to be undone; 0: the latest */
-	uint8_t pad[7];
+	uint8_t heap; /* of a cap: DAVY_OF_VRAM; 0: of VRAM if dmem can limit it, else of memory */
+	uint8_t pad[6];
 };
 
 /*

@@ -385,6 +385,7 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 		NUMBER("on_permille", order.on_permille, UP_TO(1000), IF_SET),
 		NUMBER("lease_ns", order.lease_ns, UP_TO(DAVY_ORDER_LEASE_MAX_NS), IF_SET),
 		NUMBER("cap_bytes", order.cap_bytes, IF_SET),
+		NUMBER("heap", order.heap, UP_TO(DAVY_OF_VRAM), IF_SET),
 		SETTINGS(order.settings),
 	) },
 	[DAVY_EV_RESTORED] = { SHAPE("left", restored), .valid = restored_valid, FIELDS(

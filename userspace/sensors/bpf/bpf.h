@@ -79,6 +79,8 @@ struct davy_vram_rules {
 	const struct davy_vram_reserve *reserve;
 };
 
+/* Whether the programs run that refuse allocations. */
+bool davy_bpf_vram_refuses(const struct davy_bpf *b);
 void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules);
 
 struct davy_vram_row {

@@ -104,6 +104,11 @@ void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)
 		bpf_map_update_elem(admit_map(b, "vram_state"), &zero, &state, BPF_ANY);
 }
 
+bool davy_bpf_vram_refuses(const struct davy_bpf *b)
+{
+	return b->objects[DAVY_OBJ_ADMIT].state.state == DAVY_SENSOR_LIVE;
+}
+
 void davy_bpf_vram_tick(struct davy_bpf *b, uint64_t now_ns)
 {
 	struct davy_bpf_object *o = &b->objects[DAVY_OBJ_ADMIT];
