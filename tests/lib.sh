@@ -3,6 +3,8 @@
 # For test scripts: ". tests/lib.sh". A check is a sentence about behaviour and a command; the script
 # ends with "finish", which prints the totals and exits accordingly. Skips are counted with a reason.
 
+: "${O:=out}" "${STAGE:=$(realpath -m "$O")/stage}" "${CACHE:=$HOME/.cache/davylamp}"
+export O STAGE CACHE
 passed=0 failed=0 skipped=0
 
 # check "sentence" COMMAND...

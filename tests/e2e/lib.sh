@@ -4,7 +4,6 @@
 # engine and lavapipe, and queries of the agent's output. Sourced after tests/lib.sh.
 
 e2e=$PWD/tests/e2e
-: "${CACHE:=$HOME/.cache/davylamp}"
 export LAB_ROOT=$CACHE/engine-root
 port=${E2E_PORT:-18200}
 url=http://127.0.0.1:$port

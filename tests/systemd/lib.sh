@@ -4,7 +4,6 @@
 # A systemd of this host's files in its own namespaces, with llama-server as a service: for tests/systemd and
 # tests/package. Sourced after tests/lib.sh; $sock names the agent's socket, "dl" runs davylamp inside.
 . tests/systemd/units.sh
-: "${CACHE:=$HOME/.cache/davylamp}"
 export LAB_ROOT=$CACHE/engine-root
 llama="/usr/bin/env LAB_ROOT=$LAB_ROOT $PWD/tests/e2e/llama-server"
 
