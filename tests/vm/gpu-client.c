@@ -31,7 +31,7 @@
 struct client {
 	int fd;
 	uint64_t next_va;
-	const char *device, *comm, *slow_path;
+	const char *device, *comm, *slow_path, *after;
 	uint32_t ip_type;
 	uint64_t wait_ms, hold_s, jobs, pace_ms;
 };
@@ -350,6 +350,7 @@ static int parse(struct client *c, int argc, char **argv)
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "slow", required_argument, NULL, 'S' },
 		{ "pace-ms", required_argument, NULL, 'p' },
+		{ "after", required_argument, NULL, 'a' },
 		{ "ubatch-size", required_argument, NULL, 'm' },
 		{ 0 },
 	};
@@ -364,6 +365,9 @@ static int parse(struct client *c, int argc, char **argv)
 			break;
 		case 'c':
 			c->comm = optarg;
+			break;
+		case 'a':
+			c->after = optarg;
 			break;
 		case 'S':
 			c->slow_path = optarg;
@@ -406,7 +410,7 @@ static int run(struct client *c, int count, char **words)
 	fprintf(stderr,
 		"usage: gpu-client [--device PATH] [--comm NAME] [--ring dma|gfx|compute]\n"
 		"  [--seconds N] [--wait-ms N] [--jobs N] [-m MODEL] [--ubatch-size N]\n"
-		"  [--slow FILE] [--pace-ms N]\n"
+		"  [--slow FILE] [--pace-ms N] [--after FILE: begin when it exists]\n"
 		"  hold BYTES... | fill COUNT MIB_EACH | submit COUNT | hang |\n"
 		"  prefill FIRST_MS STEP_MS COUNT\n"
 		"hold and fill (with a pause after each buffer, or job) do --jobs, then keep the\n"
@@ -438,6 +442,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("pid=%d comm=%s device=%s\n", getpid(), c.comm, c.device);
+	while (c.after && access(c.after, F_OK))
+		sleep_ms(20);
 	if (!run(&c, argc - optind, argv + optind))
 		return 0;
 	usleep(500000); /* an engine that fails also unwinds for a while */

@@ -166,9 +166,11 @@ wait $filler
 check "the agent reads the driver's own counter of evictions" wait_for 20 '"evictions":[1-9]'
 
 # A buffer larger than VRAM and GTT: every stage of the failure, down to the client's errno.
-/tmp/llama-server -m /models/huge.gguf --comm llama-server hold 4294967296 >/tmp/huge 2>&1 &
+/tmp/llama-server -m /models/huge.gguf --comm llama-server --after /tmp/huge.go hold 4294967296 >/tmp/huge 2>&1 &
 huge=$!
 fact huge $huge
+check "the agent knows the overcommitted client" wait_for 20 "\"event\":\"process\",.*\"pid\":$huge,.*\"model\":\"huge.gguf\""
+touch /tmp/huge.go
 wait $huge
 fact huge_said "$(tail -n 1 /tmp/huge)"
 check "the agent reports the failed ioctl of an overcommitted client" wait_for 10 \
@@ -180,6 +182,7 @@ fact submitter $submitter
 check "three jobs end" wait $submitter
 check "the rings become idle" lab_soon 10 lab_rings_idle
 quiet fire engine off
+fact pace_ms "$(lab_pace_ms)"
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server hang >/tmp/hang 2>&1 &
 hanger=$!
 fact hanger $hanger
