@@ -15,7 +15,7 @@
  * CPU: __get_user_pages below bpf_copy_from_user_task calls cond_resched. The exec tracepoint can
  * do neither; for it, userspace has a reader on each of several CPUs, so that one of them can run.
  * Returns are seen by a plain uprobe on the instruction after the call, matched by stack pointer. A
- * uretprobe is never used: it breaks C++ exceptions that unwind through the frame (HACKING.md).
+ * uretprobe is never used: it breaks C++ exceptions that unwind through the frame (docs/kernel-notes.md).
  */
 #include "wire.h"
 #include "ktypes.bpf.h"

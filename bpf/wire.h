@@ -446,7 +446,6 @@ struct davy_vram_device {
 	__u64 pending; /* looked at and allowed, not made yet */
 	__u64 wiping;  /* freed, not returned to the heap yet */
 	__u64 size;    /* of the heap */
-	__u64 foreign; /* frees of objects that are not in the account: made before it began */
 };
 
 enum davy_vram_why {

@@ -395,6 +395,37 @@ static void a_wrapper_sets_and_discards_variables(void **state)
 	assert_int_equal(facts.port, 81);
 }
 
+static void a_key_is_the_first_that_a_header_can_hold(void **state)
+{
+	static const struct {
+		const char *text, *key;
+	} rows[] = { { NULL, "" },	  { "", "" },	   { "k", "k" },
+		     { "a,b", "a" },	  { ",b", "" },	   { "a b", "" },
+		     { "a\r\nX: y", "" }, { "a\x7f", "" }, { "sk-\xc3\xa4", "" } };
+	char key[DAVY_API_KEY_LEN], longest[DAVY_API_KEY_LEN + 1];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		davy_api_key_take(key, rows[i].text);
+		assert_string_equal(key, rows[i].key);
+	}
+	memset(longest, 'k', sizeof(longest));
+	longest[DAVY_API_KEY_LEN] = 0;
+	davy_api_key_take(key, longest);
+	assert_string_equal(key, "");
+	davy_api_key_take(key, longest + 1);
+	assert_string_equal(key, longest + 1);
+	look(ARGV("llama-server", "-m", "a.gguf", "--api-key", "first,second"),
+	     ARGV("LLAMA_API_KEY=other"), "", "");
+	assert_string_equal(facts.api_key, "first");
+	look(ARGV("llama-server", "-m", "a.gguf"), ARGV("LLAMA_API_KEY=other"), "", "");
+	assert_string_equal(facts.api_key, "other");
+	look(ARGV("vllm", "serve", "m", "--api-key", "vk"), NULL, "", "");
+	assert_string_equal(facts.api_key, "vk");
+	look(ARGV("llama-server", "-m", "a.gguf"), NULL, "", "");
+	assert_string_equal(facts.api_key, "");
+}
+
 static void settings_come_from_arguments_then_variables_then_defaults(void **state)
 {
 	char *env[] = { "PATH=/bin",
@@ -527,6 +558,7 @@ int main(void)
 		cmocka_unit_test(a_typed_command_is_read_through_its_wrappers),
 		cmocka_unit_test(an_unclear_wrapper_is_not_looked_through),
 		cmocka_unit_test(a_wrapper_sets_and_discards_variables),
+		cmocka_unit_test(a_key_is_the_first_that_a_header_can_hold),
 		cmocka_unit_test(settings_come_from_arguments_then_variables_then_defaults),
 		cmocka_unit_test(hostile_arguments_are_survived),
 		cmocka_unit_test(words_fit_whole_or_by_their_star),

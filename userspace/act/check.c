@@ -121,6 +121,7 @@ int davy_check_start(sd_event *loop, const char *program, const struct davy_chec
 	struct davy_check_request *copy = malloc(sizeof(*copy));
 	struct davy_probe_request probe = { .program = program,
 					    .arguments = arguments,
+					    .api_key = request->api_key,
 					    .limit_ms = request->wait_ms + request->timeout_ms +
 							request->alive_ms + SPARE_MS,
 					    .done = check_on_finding,

@@ -29,6 +29,7 @@ struct davy_check_request {
 	uint16_t port;
 	const struct davy_engine_api *api;
 	const char *model;   /* NULL or "": unknown */
+	const char *api_key; /* NULL or "": none */
 	uint32_t wait_ms;    /* time limit for the engine's start; 0: it runs */
 	uint32_t timeout_ms; /* of the completion */
 	uint32_t alive_ms; /* how long an engine that generates no token must keep its port open */

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/api_key.h"
 #include "lib/child.h"
 #include "lib/clock.h"
 #include "lib/file.h"
@@ -172,12 +173,25 @@ static int probe_run_on_limit(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* In the environment, which other users cannot read. */
+static int probe_run_give_key(void *arg)
+{
+	const struct run *r = arg;
+	const char *key = r->request.api_key;
+
+	if (key && key[0])
+		return setenv(DAVY_API_KEY_ENV, key, 1) ? -errno : 0;
+	return unsetenv(DAVY_API_KEY_ENV) ? -errno : 0;
+}
+
 /* The child's stdout; its stderr is "noise". */
 static int probe_spawn(struct run *r, int noise)
 {
 	char *argv[ARGUMENTS_MAX + 3] = { (char *)"davylamp-probe", (char *)"--stages" };
 	const struct davy_child_spec spec = { .path = r->request.program,
 					      .argv = argv,
+					      .run = probe_run_give_key,
+					      .arg = r,
 					      .stdio = { DAVY_CHILD_NULL, 0, noise },
 					      .own_group = true };
 

@@ -13,6 +13,7 @@
 struct davy_probe_request {
 	const char *program;	      /* davylamp-probe's path */
 	const char *const *arguments; /* argv[1] and following, NULL-terminated; copied */
+	const char *api_key;	      /* for the engine; NULL or "": none. Not in the arguments */
 	uint32_t limit_ms;	      /* wall time, then the group is killed */
 	/* The finding and its pointers are valid until "done" returns. */
 	void (*done)(void *arg, const struct davy_probe_finding *finding);

@@ -125,6 +125,7 @@ struct davy_link {
 	json_t *ordered;   /* reply to an operator when the act ends; NULL: none is pending */
 	uint32_t ordered_plan;
 	char model[DAVY_MODEL_LEN];
+	char api_key[DAVY_API_KEY_LEN];
 	char cgroup[DAVY_CGROUP_LEN];
 };
 

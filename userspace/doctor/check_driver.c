@@ -216,7 +216,7 @@ static size_t used_gpus(const struct davy_doctor_facts *facts)
 	return count;
 }
 
-/* Several GPUs behind a translating IOMMU: page faults and wrong output (INCIDENTS amd-io-*). */
+/* Several GPUs behind a translating IOMMU: page faults and wrong output (ROCm's known issues). */
 DAVY_CHECK(iommu)
 {
 	const struct davy_doctor_gpu *g = davy_doctor_gpu_of(facts, "amd");

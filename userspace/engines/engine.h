@@ -9,6 +9,7 @@
 #define DAVY_ENGINE_H
 
 #include "core/event/plan.h"
+#include "lib/api_key.h"
 
 #define DAVY_ARGS_MAX 512
 
@@ -48,6 +49,7 @@ struct davy_engine_facts {
 	const char *model_path; /* NULL: none; in the look's strings, as the process wrote it */
 	const char *models_dir; /* of Ollama, from its environment; NULL: unknown */
 	const char *slot_dir;	/* directory for saved slots, as the process wrote it; NULL: none */
+	char api_key[DAVY_API_KEY_LEN]; /* one that it accepts; "": none known. Never logged */
 };
 
 /* Changes for the next start; unknown and 0: as in its command. */

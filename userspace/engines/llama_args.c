@@ -88,6 +88,7 @@ void davy_llama_read(const struct davy_engine_look *look, const struct davy_comm
 		davy_token_count(davy_setting(look, c, "-ub --ubatch-size", "LLAMA_ARG_UBATCH"));
 	facts->parallel =
 		davy_token_count(davy_setting(look, c, "-np --parallel", "LLAMA_ARG_N_PARALLEL"));
+	davy_api_key_take(facts->api_key, davy_setting(look, c, "--api-key", "LLAMA_API_KEY"));
 	facts->gpu_layers = llama_args_layers(davy_setting(
 		look, c, "-ngl --gpu-layers --n-gpu-layers", "LLAMA_ARG_N_GPU_LAYERS"));
 	facts->batch = facts->batch ? facts->batch : BATCH_DEFAULT;

@@ -25,7 +25,6 @@ static bool vllm_read(const struct davy_engine_look *look, const struct davy_com
 	const char *model = davy_option(c->args, "--model");
 	const char *verb = c->args[0] ? c->args[0] : "";
 
-	(void)look;
 	if (!strncmp(c->title, "VLLM::", 6)) {
 		facts->role = DAVY_ROLE_RUNNER;
 		facts->loads_model = true;
@@ -38,6 +37,7 @@ static bool vllm_read(const struct davy_engine_look *look, const struct davy_com
 	facts->role = DAVY_ROLE_SERVER;
 	vllm_read_model(facts, davy_option(c->args, "--served-model-name"), model);
 	davy_set_port(facts, davy_option(c->args, "--port"), 8000);
+	davy_api_key_take(facts->api_key, davy_setting(look, c, "--api-key", "VLLM_API_KEY"));
 	facts->context_size = davy_token_count(davy_option(c->args, "--max-model-len"));
 	facts->batch = davy_token_count(davy_option(c->args, "--max-num-batched-tokens"));
 	facts->ubatch = facts->batch;

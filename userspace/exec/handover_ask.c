@@ -100,6 +100,7 @@ void davy_handover_ask(struct davy_supervisor *s)
 {
 	struct question *q = calloc(1, sizeof(*q));
 	struct davy_probe_request request = { .program = s->probe_path,
+					      .api_key = s->launch->facts.api_key,
 					      .done = handover_ask_on_answer,
 					      .arg = q };
 	struct davy_probe_finding none;

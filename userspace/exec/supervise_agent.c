@@ -38,10 +38,11 @@ json_t *davy_supervisor_engine(const struct davy_supervisor *s, const char *op)
 	enum davy_backend backend =
 		s->engine.override.backend ? s->engine.override.backend : l->asked;
 
-	return json_pack("{s:s, s:i, s:i, s:i, s:s, s:i, s:s, s:s, s:b, s:b, s:b}", "op", op, "pid",
-			 (int)davy_launched_engine(&s->engine), "engine", (int)l->facts.engine,
-			 "role", (int)l->facts.role, "backend", davy_backend_name(backend), "port",
-			 (int)l->facts.port, "model", l->facts.model, "cgroup", l->cgroup.path,
+	return json_pack("{s:s, s:i, s:i, s:i, s:s, s:i, s:s, s:s, s:s, s:b, s:b, s:b}", "op", op,
+			 "pid", (int)davy_launched_engine(&s->engine), "engine",
+			 (int)l->facts.engine, "role", (int)l->facts.role, "backend",
+			 davy_backend_name(backend), "port", (int)l->facts.port, "model",
+			 l->facts.model, "api_key", l->facts.api_key, "cgroup", l->cgroup.path,
 			 "keeps", l->shares_port, "variables", l->look != NULL, "movable",
 			 l->look && !davy_launch_possible(l, &cpu, NULL));
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "lib/api_key.h"
+
 #define CONNECT_MS 1000
 
 static size_t engine_http_take(char *data, size_t size, size_t count, void *arg)
@@ -45,19 +47,36 @@ static void come_from(CURL *curl, uint16_t port, const char *host)
 	curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, share_port);
 }
 
+static struct curl_slist *engine_http_headers(const struct davy_probe_options *options,
+					      const char *body)
+{
+	struct curl_slist *headers = NULL;
+	char key[sizeof("Authorization: Bearer ") + DAVY_API_KEY_LEN];
+
+	if (body)
+		headers = curl_slist_append(headers, "Content-Type: application/json");
+	if (options->api_key) {
+		snprintf(key, sizeof(key), "Authorization: Bearer %s", options->api_key);
+		headers = curl_slist_append(headers, key);
+	}
+	return headers;
+}
+
 static long engine_http_request(const struct davy_probe_options *options, const char *method,
 				const char *path, const char *body, uint32_t timeout_ms,
 				struct davy_reply *reply)
 {
 	bool v6 = strchr(options->host, ':');
 	CURL *curl = curl_easy_init();
-	struct curl_slist *headers = NULL;
+	struct curl_slist *headers = engine_http_headers(options, body);
 	char url[128];
 	long status = 0;
 
 	reply->used = 0;
-	if (!curl)
+	if (!curl) {
+		curl_slist_free_all(headers);
 		return 0;
+	}
 	snprintf(url, sizeof(url), "http://%s%s%s:%u%s", v6 ? "[" : "", options->host,
 		 v6 ? "]" : "", options->port, path);
 	curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -67,11 +86,10 @@ static long engine_http_request(const struct davy_probe_options *options, const 
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, engine_http_take);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
 	come_from(curl, options->from_port, options->host);
-	if (body) {
-		headers = curl_slist_append(NULL, "Content-Type: application/json");
+	if (headers)
 		curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	if (body)
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-	}
 	if (method)
 		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
 	if (curl_easy_perform(curl) == CURLE_OK)

@@ -33,6 +33,7 @@ struct davy_probe_options {
 	const char *models;  /* engine, models: path of the list of loaded models; NULL: none */
 	uint32_t alive_ms;   /* engine, "none": how long the port must stay open */
 	const char *model;   /* engine: if none is loaded; models: which; NULL: none */
+	const char *api_key; /* engine, models; NULL: none */
 	const char *act;     /* models: "unload", "derive", "restore" */
 	uint32_t num_batch;  /* models, derive; 0: unchanged */
 	uint32_t num_ctx;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/api_key.h"
 #include "lib/log.h"
 #include "lib/options.h"
 #include "lib/standard_fds.h"
@@ -393,6 +394,16 @@ static const struct kind *probe_main_parse(int argc, char **argv, struct given *
 	return NULL;
 }
 
+/* Out of the environment: children and libraries do not need it. */
+static const char *probe_main_key(void)
+{
+	static char key[DAVY_API_KEY_LEN];
+
+	davy_api_key_take(key, getenv(DAVY_API_KEY_ENV));
+	unsetenv(DAVY_API_KEY_ENV);
+	return key[0] ? key : NULL;
+}
+
 static int give_up_privileges(struct given *g, pid_t parent)
 {
 	int err, abi;
@@ -420,6 +431,7 @@ int main(int argc, char **argv)
 					.host = "127.0.0.1",
 					.health = "/health",
 					.models = "/v1/models",
+					.api_key = probe_main_key(),
 					.confine = { .cpu_s = 60 } } };
 	const struct kind *kind;
 	int status;

@@ -98,11 +98,15 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 	const struct davy_link *link = davy_link_of_workload(a, workload);
 	enum davy_engine engine = unit ? unit->engine : link ? link->engine : DAVY_ENGINE_NONE;
 	enum davy_role role = unit ? unit->role : act_check_role(a, link);
+	char unit_key[DAVY_API_KEY_LEN];
 	struct davy_check_request request = { .port = unit ? unit->port : port,
 					      .api = davy_engine_api(engine, role),
 					      .model = unit   ? unit->model
 						       : link ? link->model
 							      : NULL,
+					      .api_key = unit	? davy_unit_api_key(unit, unit_key)
+							 : link ? link->api_key
+								: NULL,
 					      .wait_ms = wait_ms,
 					      .timeout_ms = timeout_ms,
 					      .alive_ms = plan ? DAVY_CHECK_ALIVE_MS : 0,

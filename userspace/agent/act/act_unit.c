@@ -121,6 +121,7 @@ static void act_unit_on_checked(void *arg, const struct davy_check_result *resul
 static void verify(struct davy_service *u)
 {
 	struct davy_check_request request;
+	char key[DAVY_API_KEY_LEN];
 	uint64_t now_ms = davy_now_ms(), left_ms;
 	int err = -EDESTADDRREQ;
 
@@ -131,6 +132,7 @@ static void verify(struct davy_service *u)
 	request = (struct davy_check_request){ .port = u->port,
 					       .api = davy_engine_api(u->engine, u->role),
 					       .model = u->model,
+					       .api_key = davy_unit_api_key(u, key),
 					       .wait_ms = left_ms < VERIFY_ROUND_MS
 								  ? (uint32_t)left_ms
 								  : VERIFY_ROUND_MS,

@@ -64,6 +64,20 @@ int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit
 	return davy_engine_environment(&look, &facts, &override, e);
 }
 
+const char *davy_unit_api_key(const struct davy_service *u, char key[DAVY_API_KEY_LEN])
+{
+	struct davy_engine_facts facts;
+	struct davy_engine_look look;
+
+	key[0] = 0;
+	if (!u->start)
+		return key;
+	look = davy_process_start_look(u->start);
+	davy_engine_identify(&look, &facts);
+	memcpy(key, facts.api_key, DAVY_API_KEY_LEN);
+	return key;
+}
+
 /* The settings of acts, before those of the rules. The caller frees it; NULL: out of memory. */
 static char *make_body(struct davy_agent *a, const struct davy_adopted_unit *u,
 		       const struct davy_environment *e, size_t *ret_rules)

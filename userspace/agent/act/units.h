@@ -136,6 +136,9 @@ bool davy_unit_rules_early(struct davy_service *u, const struct davy_adopted_uni
 uint64_t davy_unit_command_sum(const struct davy_unit_state *state);
 
 /* unit_files.c: files of an adopted unit. -errno: the error was logged. */
+/* The key that its engine accepts, by its command or environment; "": none known. Returns "key". */
+const char *davy_unit_api_key(const struct davy_service *u, char key[DAVY_API_KEY_LEN]);
+
 /*
  * The environment for the settings in "wanted", according to the unit's own command. Rules are not
  * included.

@@ -250,11 +250,10 @@ static json_t *devices_json(const struct davy_agent *a)
 
 	while (davy_bpf_vram_device(a->bpf, &key, &d, &reserve))
 		json_array_append_new(
-			list,
-			json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "device", d.dev, "size",
-				  (json_int_t)d.size, "bytes", (json_int_t)d.bytes, "managed",
-				  (json_int_t)d.managed, "reserve", (json_int_t)reserve, "wiping",
-				  (json_int_t)d.wiping, "foreign", (json_int_t)d.foreign));
+			list, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "device", d.dev, "size",
+					(json_int_t)d.size, "bytes", (json_int_t)d.bytes, "managed",
+					(json_int_t)d.managed, "reserve", (json_int_t)reserve,
+					"wiping", (json_int_t)d.wiping));
 	return list;
 }
 

@@ -95,6 +95,7 @@ static void control_take_engine(struct davy_link *link, const json_t *message)
 	link->movable = json_is_true(json_object_get(message, "movable")) &&
 			davy_engine_service_movable(link->engine);
 	davy_copy_name(link->model, sizeof(link->model), davy_message_text(message, "model"));
+	davy_api_key_take(link->api_key, davy_message_text(message, "api_key"));
 }
 
 /* Accepts only a group that the supervisor made for its own engine. */
