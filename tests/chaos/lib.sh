@@ -75,7 +75,7 @@ answers() { timeout "${1:-5}" "$program" status --json --socket "$work/sock" >"$
 answers_soon() { until_true "${1:-20}" answers; }
 workload() { answers 10 && jq -e '[.processes[].workload | select(. > 0)] | max // empty' "$work/status"; }
 watched() { workload >/dev/null; }
-standing() { jq -e ".standing | length $1" "$work/status" >/dev/null; }
+standing() { jq -e ".in_force | length $1" "$work/status" >/dev/null; }
 act() { timeout 60 "$program" act "$@" --socket "$work/sock" >"$work/act.out" 2>&1; }
 
 # name_is PID NAME, children_named PID NAME: by comm, which a program's forks inherit.

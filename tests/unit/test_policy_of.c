@@ -156,9 +156,9 @@ static void each_value_has_its_origin(void **state)
 	assert_int_equal(json_array_size(json_object_get(answer, "values")), 5);
 	expect_told(answer, "backends", "vulkan, cpu", "shipped", "of-amd", 3);
 	expect_told(answer, "parallel", "2", "shipped", "of-amd", 4);
-	expect_told(answer, "context", "4096", "people", "mine",
+	expect_told(answer, "context", "4096", "administrator", "mine",
 		    4); /* pinned: it beats the agent's */
-	expect_told(answer, "environment", "c", "people", "mine", 5);
+	expect_told(answer, "environment", "c", "administrator", "mine", 5);
 	expect_told(answer, "ubatch", "128", "agent", "tuned", 5);
 	assert_true(json_is_true(json_object_get(value_of(answer, "context"), "pinned")));
 	assert_false(json_is_true(json_object_get(value_of(answer, "ubatch"), "pinned")));
@@ -223,7 +223,7 @@ static void the_mode_has_its_file(void **state)
 	agent.core.config.value[DAVY_CFG_MODE] = DAVY_MODE_ENFORCE;
 	answer = ask(700);
 	mode = json_object_get(answer, "mode");
-	assert_string_equal(davy_message_text(mode, "layer"), "people");
+	assert_string_equal(davy_message_text(mode, "layer"), "administrator");
 	assert_non_null(strstr(davy_message_text(mode, "file"), "/config/hazards.conf"));
 	json_decref(answer);
 	agent.options.mode = DAVY_MODE_ENFORCE;

@@ -74,7 +74,7 @@ static void status_print_memory(const json_t *list)
 
 void davy_print_source_order(const json_t *answer)
 {
-	const json_t *order = json_object_get(answer, "ladder"), *step;
+	const json_t *order = json_object_get(answer, "source_orders"), *step;
 	const char *driver = "";
 	bool shown = true;
 	size_t i;

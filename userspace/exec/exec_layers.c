@@ -22,7 +22,7 @@ static bool exec_layers_ask_agent(const char *socket_path, struct davy_policy_la
 
 	if (fd < 0)
 		return false;
-	if (!davy_message_send(fd, json_pack("{s:s}", "op", "people_rules")) &&
+	if (!davy_message_send(fd, json_pack("{s:s}", "op", "administrator_rules")) &&
 	    poll(&wait, 1, ANSWER_MS) == 1 && !davy_message_receive(fd, &answer)) {
 		text = davy_message_text(answer, "text");
 		good = text[0] &&

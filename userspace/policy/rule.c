@@ -8,7 +8,7 @@
 
 #define LINE_MAX_BYTES 190 /* of a key and its value: libinih reads 198 */
 
-static const char *const layer_names[DAVY_LAYER_COUNT] = { "shipped", "people", "agent" };
+static const char *const layer_names[DAVY_LAYER_COUNT] = { "shipped", "administrator", "agent" };
 
 static const char *const condition_names[DAVY_IF_COUNT] = {
 	[DAVY_IF_DRIVER] = "driver",

@@ -214,7 +214,7 @@ static json_t *all_time(const struct davy_agent *a)
 
 json_t *davy_agent_sensors(const struct davy_agent *a)
 {
-	return json_pack("{s:s, s:o, s:o, s:o}", "op", "sensors", "ladder", status_source_orders(a),
+	return json_pack("{s:s, s:o, s:o, s:o}", "op", "sensors", "source_orders", status_source_orders(a),
 			 "programs", programs(a), "memory", davy_agent_gpus_memory(a));
 }
 
@@ -233,7 +233,7 @@ json_t *davy_agent_status(struct davy_agent *a)
 		(json_int_t)a->core.dropped_count, "sensors", sensors(a), "reader",
 		davy_readers_status(a), "crowding", crowding(a), "processes", list,
 		"processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
-		davy_agent_gpus_status(a), "standing", status_in_force(a), "kfd",
+		davy_agent_gpus_status(a), "in_force", status_in_force(a), "kfd",
 		davy_agent_kfd_status(a), "foresight", davy_foresight_json(&a->core.foresight),
 		"foresight_all_time", all_time(a), "connections", davy_links_status(a), "now_ns",
 		(json_int_t)davy_boot_ns(), "wall_s", (json_int_t)time(NULL), "started_ns",

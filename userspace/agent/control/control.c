@@ -405,7 +405,7 @@ static void control_dispatch(struct davy_link *link, const json_t *message)
 		control_send_recent(link, message);
 		return;
 	}
-	if (!strcmp(op, "people_rules")) {
+	if (!strcmp(op, "administrator_rules")) {
 		davy_message_send(link->fd, davy_policy_administrator_rules(link->agent));
 		return;
 	}

@@ -84,7 +84,7 @@ json_t *davy_policy_administrator_rules(struct davy_agent *a)
 
 	if (a->rules &&
 	    !davy_policy_text_write(&a->rules->at[DAVY_LAYER_ADMIN], &text, &size, error))
-		message = json_pack("{s:s, s:s}", "op", "people_rules", "text", text);
+		message = json_pack("{s:s, s:s}", "op", "administrator_rules", "text", text);
 	free(text);
 	return message ? message
 		       : json_pack("{s:s, s:s}", "op", "error", "why",

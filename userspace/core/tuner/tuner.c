@@ -29,7 +29,7 @@ const char *davy_tuner_setting_name(uint32_t setting)
 const char *davy_tuner_why_name(uint32_t why)
 {
 	static const char *const names[DAVY_TUNER_WHY_COUNT] = {
-		[DAVY_TUNER_AS_CONFIGURED] = "as_told",
+		[DAVY_TUNER_AS_CONFIGURED] = "as_configured",
 		[DAVY_TUNER_KEEPS] = "keeps",
 		[DAVY_TUNER_LOWER] = "lower",
 		[DAVY_TUNER_BACK] = "back",
