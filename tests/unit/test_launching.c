@@ -419,6 +419,55 @@ static void a_limit_of_memory_is_set_or_refused(void **state)
 	assert_memory_equal(text, "3221225472", 10);
 }
 
+/* Kilobytes of the largest process of the group. */
+static long largest_of(const struct davy_cgroup *group)
+{
+	char path[PATH_MAX + 16], line[128];
+	long most = 0, kib;
+	FILE *procs, *f;
+	int pid;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group->dir);
+	procs = fopen(path, "re");
+	while (procs && fscanf(procs, "%d", &pid) == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/status", pid);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "VmRSS: %ld", &kib) == 1 && kib > most)
+				most = kib;
+		if (f)
+			fclose(f);
+	}
+	if (procs)
+		fclose(procs);
+	return most;
+}
+
+/* A process with much memory takes a while to end, and a port is free only after that. */
+static void a_stopped_command_leaves_no_process(void **state)
+{
+	char *argv[] = { "sh", "-c", "head -c 600M /dev/zero | tail -c 600M | sleep 1000; exit 1",
+			 NULL };
+	const struct davy_engine_override none = { 0 };
+	struct davy_launch l = { .argv = argv };
+	struct davy_launched child;
+	struct davy_cgroup group;
+	int status;
+
+	(void)state;
+	if (geteuid() || davy_cgroup_make("davylamp-exec-unit", &l.cgroup))
+		skip(); /* no cgroup can be made here */
+	assert_int_equal(davy_launch_start(&l, &none, &child), 0);
+	group = child.cgroup;
+	assert_true(group.dir[0]);
+	for (int i = 0; i < 6000 && largest_of(&group) < 600 * 1024; i++)
+		usleep(10000);
+	assert_true(largest_of(&group) >= 600 * 1024);
+	assert_int_equal(davy_launched_stop(&child, &status), 0);
+	assert_int_equal(access(group.dir, F_OK), -1);
+	davy_launch_done(&l);
+}
+
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 
 /* The command is a script: its words stay, and the engine's variables are set. */
@@ -471,6 +520,7 @@ static void a_scripts_engine_is_changed_by_variables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stopped_command_leaves_no_process),
 		cmocka_unit_test(a_scripts_engine_is_changed_by_variables),
 		cmocka_unit_test(each_engine_gets_its_own_options),
 		cmocka_unit_test(a_device_has_the_backends_number),

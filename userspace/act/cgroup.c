@@ -9,11 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/file.h"
 
-#define BESIDE "davylamp-supervisor" /* a supervisor moves here to empty its group */
+#define KILL_MS 3000 /* a process in the driver may not end at all */
+#define STEP_NS 2000000L
+#define BESIDE	"davylamp-supervisor" /* a supervisor moves here to empty its group */
 
 /* The first cgroup2 mount; hybrid hosts also have v1 hierarchies. */
 int davy_cgroup_mount(char *ret_mount, size_t size)
@@ -179,14 +183,25 @@ int davy_cgroup_memory_max(const struct davy_cgroup *cgroup, uint64_t bytes)
 	return err ? err : davy_write_file(path, text);
 }
 
+static bool cgroup_is_empty(const struct davy_cgroup *cgroup)
+{
+	char path[PATH_MAX + 16], text[128];
+
+	snprintf(path, sizeof(path), "%s/cgroup.events", cgroup->dir);
+	return davy_read_file(path, text, sizeof(text)) < 0 || !strstr(text, "populated 1");
+}
+
 void davy_cgroup_kill(const struct davy_cgroup *cgroup)
 {
+	uint64_t end_ms = davy_now_ms() + KILL_MS;
 	char path[PATH_MAX + 16];
 
 	if (!cgroup->dir[0])
 		return;
 	snprintf(path, sizeof(path), "%s/cgroup.kill", cgroup->dir);
 	davy_write_file(path, "1");
+	while (!cgroup_is_empty(cgroup) && davy_now_ms() < end_ms)
+		nanosleep(&(struct timespec){ .tv_nsec = STEP_NS }, NULL);
 }
 
 void davy_cgroup_remove(struct davy_cgroup *cgroup)
