@@ -12,7 +12,7 @@ mkdir -p /tmp/config
 printf '[agent]\nvram_account = 1\n' >/tmp/config/hazards.conf
 
 agent_start() {
-	davylamp run --json --mode advise --socket $sock --state /tmp/state --config /tmp/config \
+	davylamp run --json --mode "${1:-advise}" --socket $sock --state /tmp/state --config /tmp/config \
 		>>/tmp/agent.out 2>>/tmp/agent.err &
 	agent=$!
 	lab_soon 60 sh -c "davylamp status --json --socket $sock 2>/dev/null | grep -q '\"name\":\"admit\",\"state\":\"live\"'"
@@ -204,8 +204,7 @@ lab_soon 10 grep -q created /tmp/reserve.bystander
 fact reserve_evictions "$(evictions)"
 fact reserve_bystander_kib "$(fdinfo_kib reserve)"
 # A quota by a rule about the model.
-printf '[rule quota]\nif model = lamp\nvram_max = 8 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n
-[rule capped]\nif model = capped\nmode = enforce\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' >/tmp/config/backend.conf
+printf '[rule quota]\nif model = lamp\nvram_max = 8 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' >/tmp/config/backend.conf
 check "the policy is read once more" quiet davylamp policy reload --socket $sock
 davylamp exec --socket $sock --model lamp -- vram-client open until /tmp/rule create 1M 64 hold >/tmp/rule.client 2>/dev/null &
 ruled=$!
@@ -215,7 +214,14 @@ lab_soon 10 grep -q created /tmp/rule.client
 said rule
 kill $ruled
 wait $ruled
+kill -9 $agent
+wait $agent
+touch /tmp/dead
+check "nothing is refused after the agent was killed" lab_soon 10 grep -q 'created count=1 size=1048576' /tmp/reserve.greedy
+kill $greedy $bystander
+wait $greedy $bystander
 # A limit that an operator sets and takes back.
+check "an agent in mode enforce starts" agent_start enforce
 davylamp exec --socket $sock --model capped -- vram-client create 16M 1 until /tmp/capped create 16M 4 until /tmp/uncapped create 16M 1 hold \
 	>/tmp/capped.client 2>/tmp/capped.exec &
 capped=$!
@@ -231,13 +237,8 @@ touch /tmp/uncapped
 lab_soon 10 sh -c "[ \$(grep -c created /tmp/capped.client) = 3 ]"
 kill $capped
 wait $capped
-
-kill -9 $agent
+kill $agent
 wait $agent
-touch /tmp/dead
-check "nothing is refused after the agent was killed" lab_soon 10 grep -q 'created count=1 size=1048576' /tmp/reserve.greedy
-kill $greedy $bystander
-wait $greedy $bystander
 show reserve.bystander reserve.greedy reserve.exec status.reserve rule.client status.rule capped.client status.capped status.uncapped
 check "no BUG and no WARNING is in the log" lab_log_clean
 show agent.err
