@@ -44,7 +44,7 @@ mi50
 service_runs "${radv[@]}" STANDIN_HIP=init
 mount --bind "$LAB_ROOT/sys" /sys
 report=$work/report status=0
-"$STAGE/usr/sbin/davylamp" doctor --json --timeout 10 --pid "$service" --engine "$here/opt/bin/ollama" \
+"$STAGE/usr/sbin/davylamp" doctor --json --timeout 60 --pid "$service" --engine "$here/opt/bin/ollama" \
 	--policies policies --config "$work/none" --state "$work/none" >"$report" 2>"$work/err" || status=$?
 umount /sys
 check "the container's device files are tested" found access.open ok '.about == "/dev/kfd"'

@@ -138,7 +138,7 @@ report='' as=()
 doctor() {
 	report=$work/report
 	status=0
-	LD_LIBRARY_PATH="$here/rt:$here/lib" timeout -k 1 "${limit_s:-300}" chroot "${as[@]}" "$LAB_ROOT" "$here/davylamp" doctor --json --timeout 10 \
+	LD_LIBRARY_PATH="$here/rt:$here/lib" timeout -k 1 "${limit_s:-300}" chroot "${as[@]}" "$LAB_ROOT" "$here/davylamp" doctor --json --timeout 60 \
 		--policies "$here/policies" --config "$here/config" --state "$here/state" "$@" \
 		>"$report" 2>"$work/err" </dev/null || status=$?
 }
