@@ -40,6 +40,7 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_REBIND_LASTS = 22, /* xe's rebinds, the same */
 	DAVY_TALLY_HOGGED_DAY = 25,   /* "first" is the first count of the day */
 	DAVY_TALLY_HEAT = 24,	      /* "first" is the start of the throttling */
+	DAVY_TALLY_FALLBACK = 26,     /* fences that amdgpu's timer found */
 	DAVY_TALLY_CRASH = 23,	      /* before the first graph, as DAVY_TALLY_EXIT */
 };
 
