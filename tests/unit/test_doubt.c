@@ -112,6 +112,99 @@ static void a_first_line_is_a_sign_while_an_engine_computes(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 1);
 }
 
+static uint32_t warned(void)
+{
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->level;
+}
+
+/* A guest with a card by passthrough: now and then amdgpu's timer finds a fence. */
+static void a_lost_interrupt_is_news_once(void **state)
+{
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	compute(50, 400 * S);
+	says(DAVY_LOG_FENCE_FALLBACK, 0);
+	assert_int_equal(warned(), 2);
+	for (int i = 0; i < 6; i++) {
+		compute(50, 1500 * S);
+		says(DAVY_LOG_FENCE_FALLBACK, 0);
+		assert_int_equal(warned(), 1);
+	}
+	compute(50, 200 * S);
+	says(DAVY_LOG_FENCE_FALLBACK, 0);
+	assert_int_equal(warned(), 1);
+	compute(50, 200 * S);
+	says(DAVY_LOG_FENCE_FALLBACK, 0); /* the third in ten minutes */
+	assert_int_equal(warned(), 3);
+}
+
+/* amd-vk-002: 84 s after a ring was reset, and 7 min before the next reset. */
+static void a_lost_interrupt_after_a_reset_is_the_next_ones_sign(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	compute(50, 400 * S);
+	ev = event(DAVY_EV_RESET, 0);
+	davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	tell(&ev);
+	compute(50, 84 * S);
+	says(DAVY_LOG_FENCE_FALLBACK, 0);
+	assert_int_equal(warned(), 3);
+}
+
+/* ROCm/amdgpu#150, #227 and rocMLIR#1085; on other hosts it is usual (ROCm/cvs#169). */
+static void more_queues_than_the_card_has_are_news_once(void **state)
+{
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	compute(50, 400 * S);
+	says(DAVY_LOG_OVERSUBSCRIBED, 0);
+	assert_int_equal(warned(), 2);
+	compute(50, 3600 * S);
+	says(DAVY_LOG_OVERSUBSCRIBED, 0);
+	assert_int_equal(warned(), 1);
+}
+
+static void of_order(uint32_t order)
+{
+	struct davy_event ev = event(DAVY_EV_LOG, 0);
+	const struct davy_log_meaning *m = davy_log_meaning(DAVY_LOG_PAGE_ALLOC_FAILED);
+
+	ev.log.kind = DAVY_LOG_PAGE_ALLOC_FAILED;
+	ev.log.role = m->role;
+	ev.log.log_class = m->class;
+	ev.log.hazard = m->hazard;
+	ev.log.weight = m->weight;
+	ev.log.code = order;
+	tell(&ev);
+}
+
+/* legacy-rocm-build#6157: 13 GiB of page cache, no pages, 27 s later vLLM faults. */
+static void a_host_with_a_full_page_cache_has_no_pages(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	ev = event(DAVY_EV_MEMORY, 0);
+	davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
+	ev.memory.host_total = 64ULL << 30;
+	ev.memory.host_available = 13ULL << 30;
+	tell(&ev);
+	compute(50, 400 * S);
+	of_order(4); /* a network driver, which goes on with smaller blocks */
+	assert_int_equal(warned(), 1);
+	compute(50, 400 * S);
+	of_order(0);
+	assert_int_equal(warned(), 2);
+}
+
 static void storm(uint32_t pid)
 {
 	struct davy_event ev = event(DAVY_EV_FAULT, pid);
@@ -183,6 +276,10 @@ int main(void)
 		cmocka_unit_test(one_that_comes_true_ends_the_doubt),
 		cmocka_unit_test(a_strangers_false_alarms_cast_no_doubt_on_others),
 		cmocka_unit_test(a_first_line_is_a_sign_while_an_engine_computes),
+		cmocka_unit_test(a_lost_interrupt_is_news_once),
+		cmocka_unit_test(a_lost_interrupt_after_a_reset_is_the_next_ones_sign),
+		cmocka_unit_test(more_queues_than_the_card_has_are_news_once),
+		cmocka_unit_test(a_host_with_a_full_page_cache_has_no_pages),
 		cmocka_unit_test(retried_faults_are_a_storm_while_a_graph_does_not_end),
 		cmocka_unit_test(a_device_stays_suspect_until_an_engine_computes_on_it),
 	};

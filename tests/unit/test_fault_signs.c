@@ -251,6 +251,37 @@ static void hints_of_faults_have_their_weight(void **state)
 	assert_int_equal(fault()->level, 2);
 }
 
+/* llama.cpp#9629: at each load, and pageable memory is used instead. */
+static void memory_that_is_not_pinned_is_news_once(void **state)
+{
+	(void)state;
+	engine_60(NULL);
+	line_of(DAVY_LOG_NV_MAP_FAILED, "", 0);
+	assert_int_equal(fault()->level, 2);
+	pass(900 * S);
+	line_of(DAVY_LOG_NV_MAP_FAILED, "", 0);
+	assert_int_equal(fault()->level, 1);
+}
+
+/* ollama/ollama#13589: the child that looks for devices faults, 30 s later the CPU computes. */
+static void a_fault_in_discovery_is_a_sign(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	engine_60(NULL);
+	fact(DAVY_FACT_KFD_VM_FAULT, 0, 1, "");
+	assert_int_equal(fault()->level, 1);
+
+	begin_history();
+	ev = event(DAVY_EV_PROCESS, 60);
+	ev.process.engine = DAVY_ENGINE_OLLAMA_RUNNER;
+	ev.process.role = DAVY_ROLE_DISCOVERY;
+	tell(&ev);
+	fact(DAVY_FACT_KFD_VM_FAULT, 0, 1, "");
+	assert_int_equal(fault()->level, 2);
+}
+
 static void other_lines_are_no_faults(void **state)
 {
 	static const enum davy_log_kind none[] = {
@@ -376,6 +407,8 @@ int main(void)
 		cmocka_unit_test(served_faults_are_reported_by_their_rate),
 		cmocka_unit_test(served_faults_of_a_load_are_a_note),
 		cmocka_unit_test(hints_of_faults_have_their_weight),
+		cmocka_unit_test(memory_that_is_not_pinned_is_news_once),
+		cmocka_unit_test(a_fault_in_discovery_is_a_sign),
 		cmocka_unit_test(other_lines_are_no_faults),
 		cmocka_unit_test(failed_submissions_in_the_log_count_by_their_rate),
 		cmocka_unit_test(log_lines_of_reported_faults_are_ignored),

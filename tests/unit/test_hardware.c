@@ -213,15 +213,64 @@ static void corrected_link_errors_count_from_ten_a_minute(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->observed, 10);
 }
 
+/* wilicc/gpu-burn#1: "Surprise Down" of port 00:02.0, 0.1 s later the card is off the bus. */
+static void an_error_of_a_port_is_the_hosts(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	ev = event(DAVY_EV_MEMORY, 0);
+	davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
+	ev.memory.vram_total = 16ULL << 30;
+	tell(&ev);
+	ev = line(DAVY_LOG_AER);
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), "0000:00:02.0");
+	tell(&ev);
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->device, "");
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->detail, "aer 0000:00:02.0");
+	pass(20 * S);
+	ev = line(DAVY_LOG_AER);
+	tell(&ev);
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->device, GPU);
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->detail, "aer");
+}
+
+/* leptonai/gpud#117: Xid 45 of six channels, 192 s later its monitor is blocked in the driver. */
+static void a_process_without_channels_that_goes_on_is_a_sign(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	for (int goes_on = 0; goes_on < 2; goes_on++) {
+		begin_history();
+		process(60, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_CUDA);
+		ev = xid_line(45);
+		ev.pid = 60;
+		tell(&ev);
+		pass(S);
+		if (!goes_on)
+			ends(60, 9);
+		pass(11 * S);
+		assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING), goes_on);
+	}
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->pid, 60);
+	pass(60 * S);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING), 1);
+}
+
 static void precursors_of_the_field_warn(void **state)
 {
 	(void)state;
-	assert_int_equal(warning(line(DAVY_LOG_FENCE_FALLBACK)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_FENCE_FALLBACK)), 1);
 	assert_int_equal(warning(line(DAVY_LOG_I915_FENCE_EXPIRED)), 2); /* nobody waits */
 	assert_int_equal(warning(line(DAVY_LOG_VM_LEAK)), 1);
 	assert_int_equal(warning(line(DAVY_LOG_SMU_BUSY)), 3);
 	assert_int_equal(warning(line(DAVY_LOG_KILLED_ENTITY)), 2);
 	assert_int_equal(warning(line(DAVY_LOG_MES_FAILED)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_QUEUE_EVICT_FAILED)), 3); /* amd-hc-001 */
+	assert_int_equal(warning(line(DAVY_LOG_QUIESCE_FAILED)), 3);
 	assert_int_equal(warning(line(DAVY_LOG_OOM_INVOKED)), 3);
 	assert_int_equal(warning(line(DAVY_LOG_DRIVER_WARNING)), 1);
 	assert_int_equal(warning(xid_line(32)), 2);
@@ -282,7 +331,7 @@ static void each_precursor_has_one_hazard(void **state)
 			     m->hazard == DAVY_LOG_HZ_HOST_MEMORY ||
 			     m->hazard == DAVY_LOG_HZ_HOST_STALL ||
 			     m->hazard == DAVY_LOG_HZ_DISCOVERY || kind == DAVY_LOG_VM_LEAK ||
-			     kind == DAVY_LOG_WORKER_HOGGED);
+			     kind == DAVY_LOG_WORKER_HOGGED || kind == DAVY_LOG_OVERSUBSCRIBED);
 
 		assert_int_equal(warning(line(kind)) != 0, mine);
 		if (m->role != DAVY_PART_PRECURSOR || kind == DAVY_LOG_AER_CORRECTED)
@@ -330,8 +379,9 @@ static void a_warning_stands_while_it_is_repeated(void **state)
 		pass(8 * S);
 	}
 	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING);
-	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING), 2);
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_DRIVER_WARNING), 0);
+	assert_int_equal(plan->level, 3); /* interrupts are lost again and again */
 	assert_int_equal(plan->pid, 60);
 	assert_string_equal(plan->device, GPU);
 	assert_string_equal(plan->ring, "sdma0");
@@ -414,6 +464,8 @@ int main(void)
 		cmocka_unit_test(an_error_reported_twice_is_one_alarm),
 		cmocka_unit_test(errors_of_programs_are_only_recorded),
 		cmocka_unit_test(corrected_link_errors_count_from_ten_a_minute),
+		cmocka_unit_test(an_error_of_a_port_is_the_hosts),
+		cmocka_unit_test(a_process_without_channels_that_goes_on_is_a_sign),
 		cmocka_unit_test(precursors_of_the_field_warn),
 		cmocka_unit_test(an_expired_fence_counts_while_an_engine_waits),
 		cmocka_unit_test(an_oom_kill_on_a_host_with_memory_is_its_cgroups),

@@ -424,6 +424,24 @@ static void a_model_that_does_not_come_back_is_a_spill(void **state)
 	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 }
 
+/* A game takes the room: the model works from GTT, and its speed says how much that costs. */
+static void a_model_that_another_program_pushes_out_is_a_note(void **state)
+{
+	(void)state;
+	begin_full(0);
+	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	for (uint64_t second = 0; second < 30; second++) {
+		uint64_t moved = second < 5 ? 0 : 3 * GB;
+
+		tell_client(PID, 12 * GB - moved, moved, moved);
+		tell_client(61, 7 * GB + moved, 0, 0); /* no engine */
+		works(PID);
+		live(900 * MS);
+		now += 100 * MS;
+	}
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 1);
+}
+
 /* No token tells that it works, but its own requests for VRAM do. */
 static void a_model_that_requests_what_spills_is_not_idle(void **state)
 {
@@ -470,6 +488,7 @@ int main(void)
 		cmocka_unit_test(slow_growth_of_gtt_at_full_pace_raises_nothing),
 		cmocka_unit_test(two_models_that_take_turns_are_no_spill),
 		cmocka_unit_test(a_model_that_does_not_come_back_is_a_spill),
+		cmocka_unit_test(a_model_that_another_program_pushes_out_is_a_note),
 		cmocka_unit_test(a_model_that_requests_what_spills_is_not_idle),
 		cmocka_unit_test(a_spill_of_an_unknown_process_is_a_spill),
 	};

@@ -15,9 +15,12 @@
  *   load. A load is level 1, or no alarm while its model is known to fit. It gets its real level
  *   only if the heap is nearly full (less than a second left), stays so and still fills. It
  *   stays at level 1 while the largest other model is idle, because the driver can evict that
- *   (NVIDIA's does not). Growth below a recent peak is treated like a load. A full heap without
- *   growth, and VRAM of a device that shares host memory, raise no alarm.
- * Test: tests/unit/test_forecast.c, tests/unit/test_exhaustion.c.
+ *   (NVIDIA's does not), and where an engine has computed with as little room. A load that fills
+ *   the last "headroom" gets its real level at once if the rest of its file cannot fit. Growth
+ *   below a recent peak is treated like a load. VRAM whose pages the driver moves to the host
+ *   when it needs room (KFD's managed memory) is level 1. A full heap without growth, and VRAM of
+ *   a device that shares host memory, raise no alarm.
+ * Test: tests/unit/test_forecast.c, test_exhaustion.c, test_load_room.c.
  */
 #include "core/hazard/hazards.h"
 
@@ -37,6 +40,7 @@
 #define SLOW_MOST_MS	 240000
 #define COMPUTES_NS	 (60 * DAVY_NS_PER_S)
 #define FIRST_REQUEST_NS (3600 * DAVY_NS_PER_S)
+#define PAGED_NS	 (60 * DAVY_NS_PER_S)
 #define LITTLE_BYTES	 (512ULL << 20) /* compute buffers and workspaces of one engine */
 
 struct heap_view {
@@ -183,10 +187,56 @@ static bool exhaustion_can_evict_idle(struct davy_step *s, const struct heap_vie
 	return other && other->bytes > v->total / 16 && davy_is_idle(s, other->pid);
 }
 
+/*
+ * Managed memory of KFD (SVM, XNACK): the driver moves its pages out of VRAM when VRAM is needed,
+ * and back when they are touched (svm_range_evict_svm_bo_worker()). Full VRAM is usual then.
+ */
+static bool exhaustion_is_paged(struct davy_step *s, const struct heap_view *v)
+{
+	const struct davy_memory_client *c = davy_memory_largest(&s->core->world.memory, v->device);
+	const struct davy_kfd_state *k = c ? davy_world_kfd(&s->core->world, c->pid) : NULL;
+
+	return v->heap == DAVY_OF_VRAM && k && k->paged_ns && s->now_ns - k->paged_ns <= PAGED_NS;
+}
+
+/* True if an engine has computed here with as little room: a load that ends there has room. */
+static bool exhaustion_is_proven(struct davy_step *s, const struct heap_view *v, uint64_t left)
+{
+	const struct davy_memory_device *d = davy_memory_device(&s->core->world.memory, v->device);
+
+	return v->heap == DAVY_OF_VRAM && d && d->proven && left >= d->proven_left / 8 * 7;
+}
+
+/* True if the process has memory on another device, too: its share of the model is not known. */
+static bool exhaustion_is_split(struct davy_step *s, const struct heap_view *v, uint32_t pid)
+{
+	const struct davy_memory *m = &s->core->world.memory;
+
+	for (size_t i = 0; i < m->device_count; i++)
+		if (!davy_same_name(m->devices[i].device, v->device) &&
+		    davy_memory_client_of(m, pid, m->devices[i].device))
+			return true;
+	return false;
+}
+
+/*
+ * True if all layers are wanted on this device, and the rest of the file is more than twice its
+ * room: clients are sampled less often than the heap.
+ */
+static bool exhaustion_cannot_fit(struct davy_step *s, const struct heap_view *v,
+				  const struct davy_memory_client *c, uint64_t left)
+{
+	const struct davy_process *p = c ? davy_world_process(&s->core->world, c->pid) : NULL;
+	uint64_t little = davy_threshold(s, DAVY_CFG_EXHAUSTION_HEADROOM, v->device, v->p);
+
+	return p && p->gpu_layers == DAVY_LAYERS_ALL && p->model_bytes > c->bytes + left * 2 &&
+	       left < exhaustion_min(little, v->total / 8) && !exhaustion_is_split(s, v, c->pid);
+}
+
 /* A load that has ended lowers the rate only gradually: its newest sample must grow, too. */
 static uint32_t exhaustion_load_level(struct davy_step *s, struct davy_heap_state *h,
 				      uint64_t left_ms, uint32_t level,
-				      const struct davy_outlook *o)
+				      const struct davy_outlook *o, bool cannot_fit)
 {
 	if (left_ms >= LOAD_LEFT_MS) {
 		h->short_ns = 0;
@@ -194,7 +244,9 @@ static uint32_t exhaustion_load_level(struct davy_step *s, struct davy_heap_stat
 	}
 	if (!h->short_ns)
 		h->short_ns = s->now_ns;
-	return s->now_ns - h->short_ns >= STAYS_NS && o->step >= o->rate / 2 ? level : 1;
+	if (s->now_ns - h->short_ns < STAYS_NS && !cannot_fit)
+		return 1;
+	return o->step >= o->rate / 2 ? level : 1;
 }
 
 static struct davy_plan exhaustion_note(struct davy_step *s, const struct heap_view *v,
@@ -305,10 +357,12 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 	c = exhaustion_filler(s, v);
 	if (level && exhaustion_is_load(s, h, v, c, &o)) {
 		load = true;
-		level = exhaustion_load_level(s, h, left_ms, level, &o);
+		level = exhaustion_load_level(s, h, left_ms, level, &o,
+					      exhaustion_cannot_fit(s, v, c, left));
 		if (exhaustion_load_fits(s, c, left, o.rate))
 			level = 0;
-		if (level > 1 && exhaustion_can_evict_idle(s, v, c))
+		if (level > 1 &&
+		    (exhaustion_can_evict_idle(s, v, c) || exhaustion_is_proven(s, v, left)))
 			level = 1;
 	}
 	if (level < peak_level) {
@@ -316,6 +370,8 @@ static void exhaustion_sample(struct davy_step *s, struct davy_heap_state *h, st
 		o = peaks;
 		load = false;
 	}
+	if (level > 1 && exhaustion_is_paged(s, v))
+		level = 1;
 	exhaustion_report(s, h, v, c ? c->pid : v->pid, level, raised, &o, load);
 }
 
@@ -336,13 +392,32 @@ static uint64_t exhaustion_vram_left(const struct davy_memory_device *d)
 	return d->now.vram_total - exhaustion_min(d->now.vram_used, d->now.vram_total);
 }
 
-/* The least room with which an engine was seen to compute here, so that less room is news. */
+/* True if an engine works a minute after the last rise: the memory of its requests is in it. */
+static bool exhaustion_works_after_rise(struct davy_step *s, const struct davy_memory_device *d)
+{
+	const struct davy_process *p;
+	size_t at = 0;
+
+	if (s->now_ns - d->rise.rose_ns < COMPUTES_NS)
+		return false;
+	while ((p = davy_world_process_next(&s->core->world, &at)))
+		if (p->engine != DAVY_ENGINE_NONE && davy_same_name(p->device, d->device) &&
+		    davy_worked_ns(s, p->pid) >= d->rise.rose_ns + COMPUTES_NS)
+			return true;
+	return false;
+}
+
+/*
+ * The least room with which an engine was seen to compute here, so that less room is news. At a
+ * tick: a heap that does not change is not reported.
+ */
 static void exhaustion_note_room(struct davy_step *s, struct davy_memory_device *d)
 {
 	uint64_t left = exhaustion_vram_left(d);
 
-	if (left < LITTLE_BYTES && (!d->proven || left < d->proven_left) &&
-	    davy_engine_computes(s, d->device, COMPUTES_NS)) {
+	if ((d->now.flags & DAVY_MEMORY_SHARED) || (d->proven && left >= d->proven_left))
+		return;
+	if (davy_engine_computes(s, d->device, COMPUTES_NS) || exhaustion_works_after_rise(s, d)) {
 		d->proven = 1;
 		d->proven_left = left;
 	}
@@ -378,10 +453,8 @@ static void exhaustion_look_at_memory(struct davy_step *s)
 		}
 		exhaustion_sample(s, &d->heap[i], &v);
 	}
-	if (shared)
-		return;
-	exhaustion_follow_rise(&d->rise, m->vram_used, s->now_ns);
-	exhaustion_note_room(s, d);
+	if (!shared)
+		exhaustion_follow_rise(&d->rise, m->vram_used, s->now_ns);
 }
 
 static void exhaustion_look_at_cgroup(struct davy_step *s)
@@ -468,6 +541,7 @@ static void exhaustion_look_at_tick(struct davy_step *s)
 		for (int heap = 0; heap < DAVY_HEAP_COUNT; heap++)
 			exhaustion_keep(s, &d->heap[heap], d->device, heap_of[heap]);
 		exhaustion_look_at_headroom(s, d);
+		exhaustion_note_room(s, d);
 	}
 	for (size_t i = 0; i < m->cgroup_count; i++)
 		exhaustion_keep(s, &m->cgroups[i].heap, m->cgroups[i].device, DAVY_OF_CGROUP);
@@ -520,8 +594,8 @@ const struct davy_hazard_row davy_hazard_exhaustion = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_DMEM) | DAVY_SEES(DAVY_EV_TICK),
 	.look = exhaustion_look,
 	.reason = exhaustion_reason,
-	.precursor.leads =
-		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
+	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH |
+			   DAVY_CAN_END | DAVY_CAN_WRONG_OUTPUT, /* ggml-org/llama.cpp#7240 */
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.doubtful = true,
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },

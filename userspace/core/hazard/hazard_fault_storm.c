@@ -2,12 +2,13 @@
 /*
  * Signal: GPU VM faults and illegal instructions of one PASID (amdgpu_iv), of one process as
  *   reported by KFD (SMI, kfd_signal_vm_fault_event) and xe, or in the kernel log.
- * Threshold: the first no-retry fault is level 1 (its work is lost: stop new work), "count"
- *   faults within "window" level 3. Retry faults (XNACK, SVM) are a storm only while a graph
- *   stays in flight for 10 s. Level 3 stands until an engine has computed on the device. Served
- *   page faults are level 1 from "retries" within "window" on, and level 2 if that lasts for 10
- *   s. Each sensor is counted separately. A sensor with less detail is ignored for two seconds
- *   after one with more.
+ * Threshold: the first no-retry fault is level 1 (its work is lost: stop new work), level 2 of a
+ *   child that looks for devices, "count" faults within "window" level 3. Retry faults (XNACK,
+ *   SVM) are a storm only while a graph stays in flight for 10 s. Level 3 stands until an engine
+ *   has computed on the device. Served page faults are level 1 from "retries" within "window" on,
+ *   and level 2 if that lasts for 10 s. Each sensor is counted separately. A sensor with less
+ *   detail is ignored for two seconds after one with more. A hint in the log has its weight;
+ *   memory that NVIDIA's driver cannot pin is level 2 only once in half a day.
  * False alarms: pasid 0 with vmid 0 is the driver's own traffic after a reset begins; served
  *   faults when a model's pages are touched for the first time.
  * Test: tests/unit/test_gpu_hazards.c, test_fault_signs.c, tests/vm fire.
@@ -77,6 +78,17 @@ static void fault_storm_say(struct davy_step *s, const struct finding *f,
 		fault_storm_raise(s, f);
 }
 
+/*
+ * A child that only looks for devices: its first launch failed, so its parent finds no GPU, or the
+ * next process that computes fails in the same way (amd-ri-004, ollama/ollama#13589).
+ */
+static bool fault_storm_in_discovery(struct davy_step *s, uint32_t pid)
+{
+	const struct davy_process *p = davy_world_process(&s->core->world, pid);
+
+	return p && p->role == DAVY_ROLE_DISCOVERY;
+}
+
 /* Faults that are not served: a single one or a storm. "single" is the level of one. */
 static void fault_storm_unserved(struct davy_step *s, struct finding *f, uint32_t single,
 				 enum davy_reporter reporter)
@@ -84,6 +96,8 @@ static void fault_storm_unserved(struct davy_step *s, struct finding *f, uint32_
 	uint64_t limit =
 		davy_threshold(s, DAVY_CFG_FAULT_COUNT, f->device, davy_scoped_process(s, f->pid));
 
+	if (single && fault_storm_in_discovery(s, f->pid))
+		single = 2;
 	f->level = f->count >= limit ? 3 : single;
 	f->threshold = f->count >= limit ? limit : 1;
 	fault_storm_say(s, f, reporter);
@@ -307,6 +321,20 @@ static uint32_t fault_storm_only_client(struct davy_step *s, const char *device)
 }
 
 /*
+ * NVIDIA's driver could not pin host memory. Engines then use pageable memory (llama.cpp#1233), at
+ * each load if the host's limit is low: only the first one in half a day is news.
+ */
+static uint32_t fault_storm_hint_level(struct davy_step *s)
+{
+	const struct davy_ev_log *in = &s->ev->log;
+
+	if (in->kind == DAVY_LOG_NV_MAP_FAILED &&
+	    !davy_world_line_is_new(&s->core->world, in->kind, s->now_ns))
+		return 1;
+	return in->weight > 1 ? 2 : 1;
+}
+
+/*
  * A line that reports a fault, or a precursor of faults by its weight: full interrupt rings, IOMMU.
  */
 static void fault_storm_look_at_log(struct davy_step *s)
@@ -329,7 +357,7 @@ static void fault_storm_look_at_log(struct davy_step *s)
 		fault_storm_unserved(s, &f, 1, DAVY_BY_LOG);
 		return;
 	}
-	f.level = in->weight > 1 ? 2 : 1;
+	f.level = fault_storm_hint_level(s);
 	f.threshold = 1;
 	fault_storm_say(s, &f, DAVY_BY_LOG);
 }
@@ -370,7 +398,7 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 	/* amd-ri-004: a discovery child faulted before the runner died at its first graph */
 	.precursor.leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG | DAVY_CAN_GPU_RESET |
 			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT |
-			   DAVY_CAN_RUNNER_CRASH_INIT,
+			   DAVY_CAN_RUNNER_CRASH_INIT | DAVY_CAN_DISCOVERY_MISS,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
 	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_RETRIED }, /* slow, and served */

@@ -7,7 +7,8 @@
  * Threshold: one. The level is the weight of the line (log_kind.c, xid.c), 3 if the driver
  *   requests a reset or has lost the device, 1 for throttling, 2 if that lasts for a minute.
  *   Corrected errors are level 1 at any number, on the link only from "corrected" within
- *   "window" on; the first one in half a day while an engine computes is level 2.
+ *   "window" on; the first one in half a day while an engine computes is level 2. An error of a
+ *   port is about the host: the devices behind it are not known.
  * False alarms: a few corrected link errors, single retired pages (level 1), Xids that the
  *   program itself causes (13, 31, 43, 45, 69: see other hazards), clocks at the limit of power.
  * Test: tests/unit/test_hardware.c.
@@ -16,6 +17,7 @@
 #include "core/hazard/hazards.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define COMPUTES_NS	  (60 * DAVY_NS_PER_S)
 #define THROTTLE_GAP_NS	  (60 * DAVY_NS_PER_S)
@@ -29,7 +31,19 @@ struct finding {
 	uint64_t threshold;
 	uint32_t victim_pid;
 	enum davy_form form;
+	const char *port; /* named by the line; NULL: the line names the device */
 };
+
+/* "aer 0000:00:02.0" */
+static void hardware_name_port(struct davy_plan *note, const char *port)
+{
+	size_t used = strlen(note->detail);
+
+	if (used + 2 > sizeof(note->detail))
+		return;
+	note->detail[used] = ' ';
+	davy_copy_name(note->detail + used + 1, sizeof(note->detail) - used - 1, port);
+}
 
 static void hardware_raise(struct davy_step *s, const struct finding *f)
 {
@@ -47,6 +61,8 @@ static void hardware_raise(struct davy_step *s, const struct finding *f)
 	note.device_class = 1;
 	davy_copy_name(note.device, sizeof(note.device), f->device);
 	davy_copy_name(note.detail, sizeof(note.detail), f->name);
+	if (f->port)
+		hardware_name_port(&note, f->port);
 	note.form = (uint8_t)f->form;
 	davy_alarm_raise(s, &note);
 }
@@ -95,6 +111,15 @@ static bool hardware_is_new_while_computing(struct davy_step *s)
 	       davy_engine_computes(s, l->device, COMPUTES_NS);
 }
 
+/* A port between the host and devices: which of them is behind it is not known. */
+static bool hardware_is_of_port(struct davy_step *s)
+{
+	const struct davy_ev_log *l = &s->ev->log;
+
+	return l->kind == DAVY_LOG_AER && l->device[0] &&
+	       !davy_memory_device(&s->core->world.memory, l->device);
+}
+
 static void hardware_look_at_log(struct davy_step *s)
 {
 	const struct davy_ev_log *l = &s->ev->log;
@@ -122,6 +147,8 @@ static void hardware_look_at_log(struct davy_step *s)
 	}
 	if (hardware_is_new_while_computing(s))
 		f.level = 2, f.observed = f.threshold = 1;
+	if (hardware_is_of_port(s))
+		f.port = l->device, f.device = "";
 	hardware_raise(s, &f);
 }
 

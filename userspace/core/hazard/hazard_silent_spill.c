@@ -8,7 +8,8 @@
  *   speed (tokens, otherwise graphs) of an engine on the device falls below "collapse" of its
  *   usual speed: during such a spill, or if GTT has grown as much slowly since VRAM became full.
  *   Level 2 for half of that fall. The alarm stays while half of the jump remains. Level 2 is
- *   acted on after 10 s without a pause, and not if another process took the room.
+ *   acted on after 10 s without a pause, and not if another process took the room. In that case
+ *   a spill is level 1 until the speed falls, if the engine reports its work.
  * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU), or due to a
  *   process that is still loading and has nothing evicted; a device that shares host memory; a
  *   runtime suspend (VRAM moves to GTT and is not full a second later). Two models that take
@@ -244,9 +245,22 @@ static bool silent_spill_hurts(struct davy_step *s, struct davy_memory_device *d
 	return s->now_ns - p->returns_ns >= RETURN_NS;
 }
 
+/*
+ * Another program took the room, as a game does: the driver evicts what is used least, and nothing
+ * fails. What that costs, the model's speed tells (silent_spill_look_at_pace), if it is reported.
+ */
+static bool silent_spill_waits_for_pace(struct davy_step *s, const struct davy_memory_device *d)
+{
+	const struct davy_process *p = davy_world_process(&s->core->world, d->spill.pid);
+
+	return d->spill.pressed && p && (p->life.progress_ns || p->graph.graph_count);
+}
+
 static void silent_spill_report(struct davy_step *s, struct davy_memory_device *d)
 {
-	silent_spill_raise(s, d, silent_spill_hurts(s, d) ? 2 : 1, DAVY_UNIT_BYTES, d->spill.bytes,
+	bool hurts = silent_spill_hurts(s, d) && !silent_spill_waits_for_pace(s, d);
+
+	silent_spill_raise(s, d, hurts ? 2 : 1, DAVY_UNIT_BYTES, d->spill.bytes,
 			   silent_spill_jump(s, d, silent_spill_spiller(s, d)));
 }
 

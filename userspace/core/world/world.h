@@ -48,11 +48,12 @@ struct davy_process {
 	char device[DAVY_DEVICE_LEN];
 	char model[DAVY_MODEL_LEN];
 	char exception[DAVY_TYPE_NAME_LEN];
-	uint64_t oom_killed_ns; /* killed by the OOM killer; 0: no */
-	uint64_t met_ns;	/* first seen, or last exec */
-	uint64_t worked_ns;	/* last evidence of computation; 0: none */
-	uint64_t refused_ns;	/* access to a GPU node was denied and it has no GPU; 0: no */
-	uint64_t model_bytes;	/* size of the model file, 0: unknown */
+	uint64_t oom_killed_ns;	   /* killed by the OOM killer; 0: no */
+	uint64_t met_ns;	   /* first seen, or last exec */
+	uint64_t worked_ns;	   /* last evidence of computation; 0: none */
+	uint64_t refused_ns;	   /* access to a GPU node was denied and it has no GPU; 0: no */
+	uint64_t channels_lost_ns; /* first Xid 43 or 45 of it; 0: none, or reported */
+	uint64_t model_bytes;	   /* size of the model file, 0: unknown */
 	uint32_t ppid;
 	int32_t gpu_layers;    /* requested; DAVY_LAYERS_AUTO: not set */
 	uint16_t flags;	       /* enum davy_process_flag */

@@ -133,6 +133,9 @@ void davy_precursors_apply_kfd_use(struct davy_world *w, const struct davy_event
 	struct davy_kfd_state *k = davy_world_kfd_get(w, in->device, ev->pid, ev->at_ns);
 
 	k->queue_count = in->gone ? 0 : in->queue_count;
+	if (in->pages_out > k->pages_out)
+		k->paged_ns = ev->at_ns;
+	k->pages_out = in->pages_out;
 }
 
 void davy_precursors_forget(struct davy_world *w, uint32_t pid)

@@ -40,6 +40,7 @@ enum davy_tally_kind { /* one sensor each, so that nothing is counted twice */
 	DAVY_TALLY_REBIND_LASTS = 22, /* xe's rebinds, the same */
 	DAVY_TALLY_HOGGED_DAY = 25,   /* "first" is the first count of the day */
 	DAVY_TALLY_HEAT = 24,	      /* "first" is the start of the throttling */
+	DAVY_TALLY_FALLBACK = 26,     /* fences that amdgpu's timer found */
 	DAVY_TALLY_CRASH = 23,	      /* before the first graph, as DAVY_TALLY_EXIT */
 };
 
@@ -82,6 +83,8 @@ struct davy_kfd_state { /* a process that uses KFD on a device */
 	uint64_t evicted_ms;  /* at the sample */
 	uint64_t excused_ns;  /* last time when a suspend or a checkpoint stopped its queues */
 	uint64_t evictor_ns;  /* last time when another process needed its memory */
+	uint64_t pages_out;   /* of its memory that were moved from the device to the host */
+	uint64_t paged_ns;    /* last time when that was seen to grow; 0: never */
 	uint32_t evictor_pid; /* that process */
 	uint32_t still_count; /* consecutive samples above the threshold */
 	uint32_t queue_count;

@@ -81,7 +81,7 @@ static const struct davy_kmsg_row named_rows[] = {
 	{ "Memory cgroup out of memory: Kill{ed|} process %p (%n)", DAVY_LOG_OOM_KILL },
 	{ "oom-kill:constraint=", DAVY_LOG_OOM_INVOKED },
 	{ "%n invoked oom-killer:", DAVY_LOG_OOM_INVOKED },
-	{ "%n: page allocation failure: order:%d", DAVY_LOG_PAGE_ALLOC_FAILED },
+	{ "%n: page allocation failure: order:%c", DAVY_LOG_PAGE_ALLOC_FAILED },
 	{ "%N: *, mode:%d(", DAVY_LOG_NOTHING }, /* from vmalloc */
 	{ "INFO: task %n:%p blocked{ in I/O wait|} for more than %d seconds", DAVY_LOG_HUNG_TASK },
 	{ "INFO: task %N:%d ", DAVY_LOG_NOTHING }, /* the lock, and who may hold it */
