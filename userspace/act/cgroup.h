@@ -50,8 +50,8 @@ int davy_cgroup_memory_max(const struct davy_cgroup *cgroup, uint64_t bytes);
 /* Moves the calling process into the group. */
 int davy_cgroup_enter(const struct davy_cgroup *cgroup);
 /*
- * Ends all processes in it (cgroup.kill, since 5.14) and waits until they are gone, at most 3 s: one
- * that is dying still holds its port. Does nothing without a group.
+ * Ends all processes in it (cgroup.kill, since 5.14) and waits until they are gone, at most 3 s:
+ * one that is dying still holds its port. Does nothing without a group.
  */
 void davy_cgroup_kill(const struct davy_cgroup *cgroup);
 void davy_cgroup_remove(struct davy_cgroup *cgroup);

@@ -214,8 +214,9 @@ static json_t *all_time(const struct davy_agent *a)
 
 json_t *davy_agent_sensors(const struct davy_agent *a)
 {
-	return json_pack("{s:s, s:o, s:o, s:o}", "op", "sensors", "source_orders", status_source_orders(a),
-			 "programs", programs(a), "memory", davy_agent_gpus_memory(a));
+	return json_pack("{s:s, s:o, s:o, s:o}", "op", "sensors", "source_orders",
+			 status_source_orders(a), "programs", programs(a), "memory",
+			 davy_agent_gpus_memory(a));
 }
 
 json_t *davy_agent_status(struct davy_agent *a)
