@@ -45,7 +45,7 @@ struct davy_child_spec {
 	void *arg;
 
 	/*
-	 * Runs in the parent after "run" has succeeded; the child waits for its end before the exec.
+	 * Runs in the parent after "run" has succeeded; the child waits for its end before exec.
 	 * Needs "path" and "inherit_fds".
 	 */
 	void (*before_exec)(void *arg, pid_t pid);

@@ -50,7 +50,7 @@ static bool rest_fits(const struct davy_fit_question *q, struct davy_fit *f)
 	return false;
 }
 
-/* The layers of a model that is larger than its quota; 0: no option, or less than a quarter fits. */
+/* The layers of a larger model; 0: no option for it, or less than a quarter fits. */
 static uint32_t layers_within(const struct davy_fit_question *q, uint64_t bytes)
 {
 	uint64_t all = (uint64_t)q->layers + 1, fit = q->vram_max / (bytes / all + 1);
