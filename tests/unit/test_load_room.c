@@ -130,12 +130,30 @@ static void full_vram_of_managed_memory_is_a_note(void **state)
 	}
 }
 
+/* ComfyUI loads a checkpoint for each picture; PyTorch keeps what it has freed. */
+static void little_room_beside_pytorch_is_a_note(void **state)
+{
+	static const enum davy_engine engines[] = { DAVY_ENGINE_LLAMA_SERVER, DAVY_ENGINE_COMFYUI };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		begin_engine(2 * GB, 9 * GB, VRAM - 300 * MIB);
+		process(PID, 0, engines[i], DAVY_BACKEND_ROCM);
+		live(11 * S);
+		vram_of = held;
+		base = card.vram_used;
+		live(20 * S);
+		assert_int_equal(highest(DAVY_HZ_EXHAUSTION), i ? 1 : 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_load_to_where_an_engine_has_computed_is_a_note),
 		cmocka_unit_test(a_load_that_cannot_fit_is_told_before_its_end),
 		cmocka_unit_test(full_vram_of_managed_memory_is_a_note),
+		cmocka_unit_test(little_room_beside_pytorch_is_a_note),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,13 @@
  * Signal: how fast a heap of a device (VRAM, GTT; host memory for an integrated GPU) or a
  *   cgroup's limit on device memory (dmem) fills. The value is the time until it is full at that
  *   rate.
- * Threshold: 60, 20, 5 s left are levels 1 to 3, for growth that has lasted "trend". A level
- *   stays until 1.5 times its limit is left. Growth beside a loaded model is level 2 when a
- *   quarter of the time that it has lasted is left, 4 min at most. A load that leaves less than
- *   "headroom" is level 1, once; less than 512 MiB is level 2 until the engine has computed. A
- *   load asks for no action. A saw tooth whose peaks rise six times in a row: level 1 if the
- *   third next peak finds no room, level 2 if the next one does not.
+ * Threshold: 60, 20, 5 s left are levels 1 to 3, for growth that has lasted "trend". A level stays
+ *   until 1.5 times its limit is left. Growth beside a loaded model is level 2 when a quarter of
+ *   the time that it has lasted is left, 4 min at most. A load that leaves less than "headroom" is
+ *   level 1, once; less than 512 MiB is level 2 until the engine has computed, not for engines on
+ *   PyTorch, whose allocator keeps what it has freed. A load asks for no action. A saw tooth whose
+ *   peaks rise six times in a row: level 1 if the third next peak finds no room, level 2 if the
+ *   next one does not.
  * False alarms: a model load is fast and stops at an unknown size. Growth above "load_rate" is a
  *   load if the process has never stopped growing or is unknown; growth above "fast_rate" is
  *   always a load. A process that had its model long before the agent first saw it does not
@@ -484,6 +485,16 @@ static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, cons
 		h->good_until_ns = 0;
 }
 
+/*
+ * PyTorch's allocator keeps what it has freed, and the driver counts that as used: the memory for
+ * requests may be in it. These engines also size what they load by the free memory.
+ */
+static bool exhaustion_keeps_freed(const struct davy_process *p)
+{
+	return p->engine == DAVY_ENGINE_COMFYUI || p->engine == DAVY_ENGINE_VLLM ||
+	       p->engine == DAVY_ENGINE_SGLANG || p->engine == DAVY_ENGINE_TGI;
+}
+
 /* Buffers for the first request are often allocated with it (FIELD.md 4, 8). */
 static uint32_t exhaustion_headroom_level(struct davy_step *s, const struct davy_memory_device *d,
 					  uint32_t pid)
@@ -494,8 +505,9 @@ static uint32_t exhaustion_headroom_level(struct davy_step *s, const struct davy
 	if (left >= LITTLE_BYTES || (d->proven && left >= d->proven_left / 8 * 7))
 		return 1;
 	p = davy_world_process(&s->core->world, pid);
-	return p && p->engine != DAVY_ENGINE_NONE && davy_worked_ns(s, pid) <= d->rise.rose_ns ? 2
-											       : 1;
+	if (!p || p->engine == DAVY_ENGINE_NONE || exhaustion_keeps_freed(p))
+		return 1;
+	return davy_worked_ns(s, pid) <= d->rise.rose_ns ? 2 : 1;
 }
 
 /* At the end of a load, checks the room left for the memory that requests need. */
