@@ -424,7 +424,7 @@ static void three_folders_make_three_layers(void **state)
 
 	(void)state;
 	snprintf(data, sizeof(data), "%s/shipped", dir);
-	snprintf(people, sizeof(people), "%s/people", dir);
+	snprintf(people, sizeof(people), "%s/administrator", dir);
 	snprintf(mine, sizeof(mine), "%s/agent", dir);
 	davy_policy_layers_init(&layers);
 	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
@@ -452,7 +452,7 @@ static void three_folders_make_three_layers(void **state)
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 3);
 	put_file(DAVY_LAYER_ADMIN, "[rule p]\nubatch = 5\nubatch = 6\n");
 	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), -EBADMSG);
-	assert_non_null(strstr(error, "/people/backend.conf:3:1: duplicate 'ubatch'"));
+	assert_non_null(strstr(error, "/administrator/backend.conf:3:1: duplicate 'ubatch'"));
 	assert_int_equal(layers.at[DAVY_LAYER_ADMIN].rule[0].value[0].number, 4);
 }
 
