@@ -55,7 +55,7 @@ _davylamp() {
 			words="--unit --user --pid --engine --model --timeout --apply --overview --all --policies --config --state --socket"
 			words+=" --json --help --" ;;
 		act)
-			words="--lease --duty --ubatch --context --parallel --backend --bytes --cpu --of --dry-run --json --socket --help"
+			words="--lease --duty --ubatch --context --parallel --backend --bytes --vram --cpu --of --dry-run --json --socket --help"
 			[[ $COMP_CWORD -ne 2 ]] || words="pause throttle shrink restart migrate_cpu switch stop quarantine cap awake undo --help" ;;
 		policy)
 			if [[ ${COMP_WORDS[2]} == check ]]; then
