@@ -28,10 +28,11 @@ open_top() {
 	in_tmux kill-server 2>/dev/null
 	terminals=$((terminals + 1)) # the old server may still be ending
 	: >"$top_dir/raw"
+	rm -f "$top_dir/ended"
 	in_tmux new-session -d -x "${size%x*}" -y "${size#*x}" -s top "sleep 1000" \; set-option -g status off \; \
 		set-option -g window-size manual \; resize-window -x "${size%x*}" -y "${size#*x}" \; \
 		pipe-pane -o "cat >>'$top_dir/raw'" \; set-option -g remain-on-exit on \; \
-		respawn-pane -k "exec env $*"
+		respawn-pane -k "env $*; echo \$? >'$top_dir/ended'"
 }
 resize_top() { in_tmux resize-window -x "${1%x*}" -y "${1#*x}"; }
 keys() { in_tmux send-keys "$@"; }
@@ -40,8 +41,9 @@ screen() { in_tmux capture-pane -p; }
 plain_screen() { screen | sed -E 's/\[[#.]+\] ?//g; s/ +/ /g'; }
 shows() { plain_screen | grep -qF -- "$1"; }
 shows_like() { plain_screen | grep -qE -- "$1"; }
-has_ended() { [[ $(in_tmux display-message -p '#{pane_dead}') == 1 ]]; }
-ended_with() { has_ended && [[ $(in_tmux display-message -p '#{pane_dead_status}') == "$1" ]]; }
+# tmux does not always learn the exit status of a pane.
+has_ended() { [[ -s $top_dir/ended ]]; }
+ended_with() { has_ended && [[ $(<"$top_dir/ended") == "$1" ]]; }
 # save_screen NAME
 save_screen() { screen >"$O/top/$1.txt"; }
 
