@@ -38,7 +38,7 @@ static const char usage[] =
 	"  --ubatch N     tokens per ubatch; --context N: tokens of all slots;\n"
 	"                 --parallel N: slots (default: the agent chooses)\n"
 	"  --bytes N      limit of VRAM, else of memory ('4 GiB'; default: current use)\n"
-	"  --vram N       limit of VRAM only: by dmem, else by BPF LSM (amdgpu)\n"
+	"  --vram N       limit of VRAM only: by dmem, else a quota (amdgpu)\n"
 	"  --cpu P        limit of CPU time instead of bytes: part of one CPU ('50 %')\n"
 	"  --backend NAME vulkan, rocm, cuda or sycl; default: another one of the device\n"
 	"  --of ACTION    action to undo: pause, throttle ...; default: the latest\n"

@@ -187,10 +187,7 @@ void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
 
 bool davy_agent_vram_possible(const struct davy_agent *a)
 {
-	for (size_t i = 0; a->bpf && i < a->gpus.count; i++)
-		if (!strcmp(a->gpus.gpu[i].gpu.driver, "amdgpu"))
-			return true;
-	return false;
+	return a->bpf && davy_bpf_vram_refuses(a->bpf);
 }
 
 /* Sets the limits now, and reports whether the workload has one. */
@@ -201,8 +198,7 @@ static bool vram_is_limited(struct davy_agent *a, uint32_t workload)
 
 	a->vram.next_ns = 0;
 	davy_agent_vram_tick(a, davy_boot_ns());
-	return a->bpf && davy_bpf_vram_refuses(a->bpf) &&
-	       davy_workload_place(a, workload, &where) && where.cgroup[0] &&
+	return davy_workload_place(a, workload, &where) && where.cgroup[0] &&
 	       !davy_cgroup_dir(where.cgroup, dir, sizeof(dir));
 }
 
@@ -210,6 +206,8 @@ int davy_agent_vram_cap(struct davy_agent *a, uint32_t workload, uint64_t max)
 {
 	struct davy_vram_cap *cap = cap_of(a, workload), before = { 0 };
 
+	if (!davy_agent_vram_possible(a))
+		return -ENOTSUP;
 	if (!cap)
 		cap = cap_of(a, 0);
 	if (!cap)

@@ -30,7 +30,10 @@ struct davy_agent_vram {
 
 void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns);
 
-/* Whether this host has a device whose VRAM the programs count. */
+/*
+ * Whether the programs run: for an account, a quota or a reserve. They are not loaded for an
+ * action, since the agent would wait for that when memory runs out.
+ */
 bool davy_agent_vram_possible(const struct davy_agent *a);
 
 /*
