@@ -263,7 +263,7 @@ static void a_process_without_channels_that_goes_on_is_a_sign(void **state)
 static void precursors_of_the_field_warn(void **state)
 {
 	(void)state;
-	assert_int_equal(warning(line(DAVY_LOG_FENCE_FALLBACK)), 1);
+	assert_int_equal(warning(line(DAVY_LOG_FENCE_FALLBACK)), 2);
 	assert_int_equal(warning(line(DAVY_LOG_I915_FENCE_EXPIRED)), 2); /* nobody waits */
 	assert_int_equal(warning(line(DAVY_LOG_VM_LEAK)), 1);
 	assert_int_equal(warning(line(DAVY_LOG_SMU_BUSY)), 3);

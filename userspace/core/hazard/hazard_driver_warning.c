@@ -5,10 +5,10 @@
  *   table below lists the kinds.
  * Threshold: one line. The level is its weight (log_kind.c) unless the table has another. The
  *   alarm stays while the line is repeated. The third WARN() of a driver in ten minutes is level
- *   2. So is the first of some lines in half a day while an engine computes: a spurious PME, a
- *   hogging worker, an oversubscribed runlist, a fence that amdgpu's timer found, pages that were
- *   not there although memory is available. Such a fence is level 3 the third time in ten
- *   minutes, and within "again" after a reset. An expired fence of i915 is level 3 only while an
+ *   2. So is the first fence in half a day that amdgpu's timer found, and the first of some lines
+ *   while an engine computes: a spurious PME, a hogging worker, an oversubscribed runlist, pages
+ *   that were not there although memory is available. Such a fence is level 3 the third time in
+ *   ten minutes, and within "again" after a reset. An expired fence of i915 is level 3 only while an
  *   engine may wait for it. Lines about memory are level 1 while an eighth of the host's is
  *   available: a cgroup is at its limit. A process that is there 10 s after NVIDIA's driver
  *   removed its channels (Xid 43, 45) is level 2.
@@ -145,7 +145,7 @@ static bool driver_warning_is_new(struct davy_step *s)
 		kind == DAVY_LOG_FENCE_FALLBACK || kind == DAVY_LOG_OVERSUBSCRIBED ||
 		(kind == DAVY_LOG_PAGE_ALLOC_FAILED && s->ev->log.code <= COSTLY_ORDER)) &&
 	       davy_world_line_is_new(&s->core->world, kind, s->now_ns) &&
-	       davy_engine_computes(s, "", COMPUTES_NS);
+	       (kind == DAVY_LOG_FENCE_FALLBACK || davy_engine_computes(s, "", COMPUTES_NS));
 }
 
 /* The level of the line, given what the agent knows of the host. */
