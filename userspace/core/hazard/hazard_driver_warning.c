@@ -8,8 +8,8 @@
  *   2. So is the first fence in half a day that amdgpu's timer found, and the first of some lines
  *   while an engine computes: a spurious PME, a hogging worker, an oversubscribed runlist, pages
  *   that were not there although memory is available. Such a fence is level 3 the third time in
- *   ten minutes, and within "again" after a reset. An expired fence of i915 is level 3 only while an
- *   engine may wait for it. Lines about memory are level 1 while an eighth of the host's is
+ *   ten minutes, and within "again" after a reset. An expired fence of i915 is level 3 only while
+ *   an engine may wait for it. Lines about memory are level 1 while an eighth of the host's is
  *   available: a cgroup is at its limit. A process that is there 10 s after NVIDIA's driver
  *   removed its channels (Xid 43, 45) is level 2.
  * Actions: from level 3 on, each engine on the device moves to the CPU; from level 2 on if the
