@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lib/api_key.h"
 
-#include <stddef.h>
+#include <string.h>
 
 void davy_api_key_take(char key[DAVY_API_KEY_LEN], const char *text)
 {
@@ -12,7 +12,6 @@ void davy_api_key_take(char key[DAVY_API_KEY_LEN], const char *text)
 		len++;
 	if (!text || (text[len] && text[len] != ',') || len >= DAVY_API_KEY_LEN)
 		return;
-	for (size_t i = 0; i < len; i++)
-		key[i] = text[i];
+	memcpy(key, text, len);
 	key[len] = 0;
 }

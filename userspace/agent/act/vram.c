@@ -190,8 +190,8 @@ bool davy_agent_vram_possible(const struct davy_agent *a)
 	return a->bpf && davy_bpf_vram_refuses(a->bpf);
 }
 
-/* Sets the limits now, and reports whether the workload has one. */
-static bool vram_is_limited(struct davy_agent *a, uint32_t workload)
+/* Sets the limits now. False: the workload has no cgroup to which its limit could apply. */
+static bool vram_set_now(struct davy_agent *a, uint32_t workload)
 {
 	struct davy_place where;
 	char dir[PATH_MAX];
@@ -204,7 +204,7 @@ static bool vram_is_limited(struct davy_agent *a, uint32_t workload)
 
 int davy_agent_vram_cap(struct davy_agent *a, uint32_t workload, uint64_t max)
 {
-	struct davy_vram_cap *cap = cap_of(a, workload), before = { 0 };
+	struct davy_vram_cap *cap = cap_of(a, workload), before;
 
 	if (!davy_agent_vram_possible(a))
 		return -ENOTSUP;
@@ -214,7 +214,7 @@ int davy_agent_vram_cap(struct davy_agent *a, uint32_t workload, uint64_t max)
 		return -ENOSPC;
 	before = *cap;
 	*cap = (struct davy_vram_cap){ workload, max };
-	if (vram_is_limited(a, workload))
+	if (vram_set_now(a, workload))
 		return 0;
 	*cap = before;
 	a->vram.next_ns = 0;

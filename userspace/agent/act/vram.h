@@ -38,7 +38,7 @@ bool davy_agent_vram_possible(const struct davy_agent *a);
 
 /*
  * Limits the workload's cgroup by BPF LSM, at once. -ENOTSUP: the programs do not run here, or the
- * workload has no cgroup of its own; -ENOSPC: too many limits.
+ * workload has no separate cgroup. -ENOSPC: too many limits.
  */
 int davy_agent_vram_cap(struct davy_agent *a, uint32_t workload, uint64_t max);
 
