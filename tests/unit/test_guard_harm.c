@@ -143,6 +143,56 @@ static _Noreturn void fork_on(int slot)
 	_exit(0);
 }
 
+#define SLOW_FORK_SIZE (256UL << 20) /* bytes in small pages: fork copies page tables for ms */
+
+/* Is nearly always within fork; of its children the last two live, and count. */
+static _Noreturn void fork_slowly(int slot)
+{
+	char *pages = mmap(NULL, SLOW_FORK_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t last = 0;
+
+	if (pages == MAP_FAILED || madvise(pages, SLOW_FORK_SIZE, MADV_NOHUGEPAGE))
+		_exit(9);
+	for (size_t i = 0; i < SLOW_FORK_SIZE; i += 4096)
+		pages[i] = 1;
+	signal(SIGCHLD, SIG_IGN);
+	while (!kill(lab_pid, 0)) {
+		pid_t child = fork();
+
+		if (!child)
+			lab_count(slot);
+		if (last > 0)
+			kill(last, SIGKILL);
+		last = child;
+	}
+	kill(last, SIGKILL);
+	_exit(0);
+}
+
+/* A SIGSTOP that comes while fork copies page tables acts after the child was made. */
+static void a_child_whose_fork_had_begun_is_frozen(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 5; round++) {
+		int slot = 48 + round;
+		pid_t pid = fork();
+
+		if (!pid) {
+			setpgid(0, 0);
+			fork_slowly(slot);
+		}
+		for (int i = 0; i < 100 && !lab_runs(slot); i++)
+			;
+		lab_hold_tree(lab_order(1, 0, 5000), pid);
+		lab_expect(DAVY_GUARD_FROZEN, 1, 0);
+		assert_true(lab_stands(slot));
+		lab_release(1);
+		lab_expect(DAVY_GUARD_RELEASED, 1, 0);
+		end_group(pid);
+	}
+}
+
 static void children_of_a_frozen_process_are_frozen(void **state)
 {
 	(void)state;
@@ -294,6 +344,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_child_of_another_process_is_not_in_the_tree),
 		cmocka_unit_test(a_process_keeps_its_identity_over_exec),
 		cmocka_unit_test(children_of_a_frozen_process_are_frozen),
+		cmocka_unit_test(a_child_whose_fork_had_begun_is_frozen),
 		cmocka_unit_test(too_large_a_tree_is_refused_and_goes_on),
 		cmocka_unit_test(a_tree_whose_root_dies_is_released),
 		cmocka_unit_test(a_tree_whose_root_is_a_zombie_is_released),

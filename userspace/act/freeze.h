@@ -56,8 +56,11 @@ int davy_tree_open(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks);
  */
 int davy_tree_stop(struct davy_tree *tree);
 
-/* 1: all threads of all its processes are stopped; 0: not yet; -errno: unknown. */
-int davy_tree_stopped(const struct davy_tree *tree);
+/*
+ * 1: all threads of all its processes are stopped; 0: not yet; -errno: unknown. Takes and stops
+ * children that came since.
+ */
+int davy_tree_stopped(struct davy_tree *tree);
 
 /* 1: the root is stopped or traced; 0: not; -ESRCH. */
 int davy_tree_root_stopped(const struct davy_tree *tree);

@@ -226,7 +226,7 @@ static int on_thread(void *arg, uint32_t tid)
 	return !freeze_tree_ended(&line) && !freeze_tree_halted(&line) ? -EBUSY : 0;
 }
 
-int davy_tree_stopped(const struct davy_tree *tree)
+static int freeze_tree_all_stopped(const struct davy_tree *tree)
 {
 	for (uint32_t i = 0; i < tree->count; i++) {
 		uint32_t pid = tree->process[i].pid;
@@ -241,6 +241,21 @@ int davy_tree_stopped(const struct davy_tree *tree)
 			return err == -EBUSY ? 0 : err;
 	}
 	return 1;
+}
+
+/*
+ * A SIGSTOP that came within fork acted after it (copy_process() ends for a fatal signal only,
+ * kernel/fork.c, 6.1): only now that the parents are stopped are there no more children.
+ */
+int davy_tree_stopped(struct davy_tree *tree)
+{
+	uint32_t known = tree->count;
+	int err, is = freeze_tree_all_stopped(tree);
+
+	if (is != 1)
+		return is;
+	err = freeze_tree_find(tree, true);
+	return err ? err : tree->count == known;
 }
 
 int davy_tree_root_stopped(const struct davy_tree *tree)
