@@ -14,6 +14,8 @@
 
 #include <asm-generic/errno.h>
 
+struct bpf_map;
+
 char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline __u32 generation(void)
