@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits of cgroups and the device's power switch on a tree of plain files (no kernel of the lab
- * has the dmem controller), and the undo of a dead agent's actions.
+ * Limits of cgroups and the device's power switch on a tree of plain files (tests/vm/dmem has a
+ * kernel with the dmem controller), and the undo of a dead agent's actions.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -148,6 +148,27 @@ static void a_stricter_limit_stays(void **state)
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_LOW, REGION, GIB, &cap, why),
 			 -EALREADY);
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_LOW, REGION, 3 * GIB, &cap, why), 0);
+}
+
+static void dmem_is_enabled_in_the_groups_above(void **state)
+{
+	struct davy_intent cap = { 0 };
+
+	(void)state;
+	PUT(TREE "/cgroup.subtree_control", "cpu memory\n");
+	PUT(TREE "/user.slice/cgroup.subtree_control", "cpu dmem\n"); /* is enabled there */
+	PUT(TREE "/user.slice/app.slice/cgroup.subtree_control", "");
+	PUT(TREE "/user.slice/app.slice/engine/cgroup.subtree_control", "");
+	assert_int_equal(davy_cap_plan("/user.slice/app.slice/engine", DAVY_CAP_DMEM_LOW, REGION,
+				       GIB, &cap, why),
+			 -ENOTSUP); /* a plain tree does not get the file */
+	assert_string_equal(file_text(TREE "/cgroup.subtree_control"), "+dmememory\n");
+	assert_string_equal(file_text(TREE "/user.slice/cgroup.subtree_control"), "cpu dmem\n");
+	assert_string_equal(file_text(TREE "/user.slice/app.slice/cgroup.subtree_control"),
+			    "+dmem");
+	assert_string_equal(file_text(TREE "/user.slice/app.slice/engine/cgroup.subtree_control"),
+			    "");
+	assert_int_equal(davy_caps_possible("/user.slice/app.slice/engine"), DAVY_CAN_CAP);
 }
 
 static void an_absent_controller_is_named(void **state)
@@ -325,6 +346,7 @@ int main(void)
 		IN_TREE(a_limit_that_the_kernel_refuses_is_an_error),
 		IN_TREE(memory_and_processor_are_capped_in_their_own_units),
 		IN_TREE(a_stricter_limit_stays),
+		IN_TREE(dmem_is_enabled_in_the_groups_above),
 		IN_TREE(an_absent_controller_is_named),
 		IN_TREE(nonsense_is_refused),
 		IN_TREE(a_device_is_kept_awake_and_let_sleep_again),

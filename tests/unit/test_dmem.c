@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files of the dmem controller, as kernel/cgroup/dmem.c of 6.14 writes them: no kernel of the
- * lab has it.
+ * The files of the dmem controller, as kernel/cgroup/dmem.c of 6.14 writes them.
  */
 #include "history.h"
 #include "root.h"

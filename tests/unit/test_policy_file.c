@@ -67,19 +67,21 @@ static void every_key_is_read(void **state)
 		[DAVY_POLICY_MODE] = DAVY_MODE_ADVISE,
 		[DAVY_POLICY_VRAM_MAX] = 12 << 20, /* KiB */
 		[DAVY_POLICY_VRAM_RESERVE] = 512 << 10,
+		[DAVY_POLICY_VRAM_PROTECT] = 2 << 20,
 	};
 	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_ADMIN];
 
 	(void)state;
 	davy_policy_layers_init(&layers);
 	assert_int_equal(
-		policy_read(DAVY_LAYER_ADMIN,
-			    "[rule all]\nbackends = vulkan, cpu\nubatch = 128\nubatch_floor = 64\n"
-			    "context = 32768\nparallel = 2\ngpu_layers_off = 4\ncache_type = q8_0\n"
-			    "mode = advise\nwarn = no; really\nenvironment A_1 = x,y.z:/_+=@-\n"
-			    "argument --a-b = (exps|x)=CPU*\nvram_max = 12 GiB\n"
-			    "vram_reserve = 512 MiB\npin = yes\nbecause = caf\xc3\xa9\n"
-			    "source = somebody\ndate = 2026-12-31\n"),
+		policy_read(
+			DAVY_LAYER_ADMIN,
+			"[rule all]\nbackends = vulkan, cpu\nubatch = 128\nubatch_floor = 64\n"
+			"context = 32768\nparallel = 2\ngpu_layers_off = 4\ncache_type = q8_0\n"
+			"mode = advise\nwarn = no; really\nenvironment A_1 = x,y.z:/_+=@-\n"
+			"argument --a-b = (exps|x)=CPU*\nvram_max = 12 GiB\n"
+			"vram_reserve = 512 MiB\nvram_protect = 2 GiB\npin = yes\nbecause = caf\xc3\xa9\n"
+			"source = somebody\ndate = 2026-12-31\n"),
 		0);
 	assert_int_equal(l->rule_count, 1);
 	assert_int_equal(l->rule[0].value_count, DAVY_POLICY_THRESHOLD); /* that is the agent's */
@@ -324,7 +326,8 @@ static const char written[] =
 	"\n[rule vulkan]\nif backend = vulkan\nif lockup_below = 3 s\nargument --no-mmap =\n"
 	"environment A = 1\nenvironment B =\nubatch = 128\nmode = observe\ncache_type = f16\n"
 	"warn = no\nargument -fa = auto\ncontext = 4096\nparallel = 1\ngpu_layers_off = 2\n"
-	"ubatch_floor = 0\nvram_max = 1536 MiB\nvram_reserve = 1 GiB\npin = yes\n";
+	"ubatch_floor = 0\nvram_max = 1536 MiB\nvram_reserve = 1 GiB\nvram_protect = 4 GiB\n"
+	"pin = yes\n";
 
 static void written_rules_read_back_and_write_identically(void **state)
 {

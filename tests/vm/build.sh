@@ -5,7 +5,7 @@
 #
 # Builds everything that run-vm.sh needs for one kernel series: the kernel (fetched if it is
 # not in the cache), the tools, and BUILD_DIR/SERIES/{initramfs,vbios.bin}. In the guest the
-# tools are in /lab: fire, gpu-client, vram-client, davylamp-inject.ko, nvidia.ko, lab.sh, facts.sh, kfd.sh.
+# tools are in /lab: fire, gpu-client, vram-client, davylamp-inject.ko, nvidia.ko, lab.sh, facts.sh, kfd.sh, vram.sh.
 set -eu
 
 die() { echo "build.sh: $*" >&2; exit 1; }
@@ -31,10 +31,10 @@ drm=$(pkg-config --cflags libdrm) || die "libdrm's headers are missing; install 
 		die "fire does not build; install libbpf-dev libelf-dev zlib1g-dev"
 }
 make -s -f "$here/inject/Makefile" KERNEL="$kernel" BUILD="$build/inject"
-cp "$build"/inject/{davylamp-inject,nvidia}.ko "$here"/guest/{lab,facts,kfd}.sh "$build/root/lab/"
+cp "$build"/inject/{davylamp-inject,nvidia}.ko "$here"/guest/{lab,facts,kfd,vram}.sh "$build/root/lab/"
 "$build/mkvbios" "$build/gpu"
 cp "$build/gpu/vbios.bin" "$build/vbios.bin"
 cp -a "$build/gpu/lib" "$build/root/"
 "$here/mkinitramfs.sh" --kernel "$kernel" --out "$build/initramfs" --add "$build/root" \
-	--module amdgpu --module i915 --module qxl --module vgem --optional xe
+	--module amdgpu --optional i915 --optional qxl --module vgem --optional xe
 echo "$build"

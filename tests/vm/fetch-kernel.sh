@@ -6,26 +6,28 @@
 # Unpacks the newest Debian kernel of a series, with the headers to build modules for it, into
 # CACHE_DIR/SERIES: nothing is installed. The packages come from the system's own apt sources, or,
 # for a series that only Debian's development suite has, from the same mirror under a private apt
-# configuration. Result: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and
+# configuration. "dmem" is a kernel with CONFIG_CGROUP_DMEM, which Debian's do not set: its image and headers lie in
+# ../shared/kernel-dmem, beside the checkout. Result: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and
 # abi (its version string). A second run finds "abi" and does nothing; remove the folder to fetch
 # again.
 set -euo pipefail
 
 die() { echo "fetch-kernel.sh: $*" >&2; exit 1; }
 
-[ $# -eq 2 ] || die "usage: fetch-kernel.sh SERIES CACHE_DIR (SERIES is 6.1, 6.12 or 7.2)"
+[ $# -eq 2 ] || die "usage: fetch-kernel.sh SERIES CACHE_DIR (SERIES is 6.1, 6.12, 7.2 or dmem)"
 series=$1
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)/$series
 
 # One row per series: the names of its image packages, and the suite if it is not one of
 # the system's own. The newest package is used; the headers' dependencies name the others.
-suite=''
+suite='' packages=''
 case $series in
 6.1)	images='^linux-image-6\.1\.0-[0-9]+-amd64$' ;;
 6.12)	images='^linux-image-6\.12\.[0-9]+\+deb[0-9]+-amd64$' ;;
 7.2)	images='^linux-image-7\.2\.[0-9]+\+deb[0-9]+-amd64$' suite=sid ;;
-*)	die "series '$series' is not known; known: 6.1, 6.12, 7.2" ;;
+dmem)	packages=$(dirname "$0")/../../../shared/kernel-dmem ;;
+*)	die "series '$series' is not known; known: 6.1, 6.12, 7.2, dmem" ;;
 esac
 
 if [ -s "$dir/abi" ]; then
@@ -88,25 +90,41 @@ wrap_programs() {
 	done
 }
 
+# Sets abi, and fills debs.
+take_packages() {
+	abi=$(basename "$packages"/linux-image-*.deb)
+	abi=${abi#linux-image-} abi=${abi%%_*}
+	cp "$packages"/linux-{image,headers}-"$abi"_*.deb "$dir/debs/" || die "'$packages' has no kernel"
+}
+
+fetch_packages() {
+	local image headers more parts
+	[ -z "$suite" ] || use_suite "$suite"
+	image=$(newest_image)
+	if [ -z "$image" ] && [ "$(id -u)" = 0 ] && [ -z "$suite" ]; then
+		apt-get "${apt_options[@]}" update >&2 || true # a fresh system has no lists yet
+		image=$(newest_image)
+	fi
+	[ -n "$image" ] || die "apt knows no package '$images'; run 'apt-get update' and try again"
+	abi=${image#linux-image-}
+	headers=linux-headers-$abi
+	more=$(needs "$headers" 'linux-\(headers\|kbuild\)-.*')
+	[ -n "$more" ] || die "apt knows no package '$headers'; run 'apt-get update' and try again"
+	# An image may be an empty package in front of these.
+	parts=$(needs "$image" "linux-\(base\|binary\|modules\)-.*")
+
+	# The lists are split into words: one package name per word.
+	# shellcheck disable=SC2086
+	download "$image" "$headers" $more $parts
+}
+
 rm -rf "$dir"
 mkdir -p "$dir/debs" "$dir/root"
-[ -z "$suite" ] || use_suite "$suite"
-image=$(newest_image)
-if [ -z "$image" ] && [ "$(id -u)" = 0 ] && [ -z "$suite" ]; then
-	apt-get "${apt_options[@]}" update >&2 || true # a fresh system has no lists yet
-	image=$(newest_image)
+if [ -n "$packages" ]; then
+	take_packages
+else
+	fetch_packages
 fi
-[ -n "$image" ] || die "apt knows no package '$images'; run 'apt-get update' and try again"
-abi=${image#linux-image-}
-headers=linux-headers-$abi
-more=$(needs "$headers" 'linux-\(headers\|kbuild\)-.*')
-[ -n "$more" ] || die "apt knows no package '$headers'; run 'apt-get update' and try again"
-# An image may be an empty package in front of these.
-parts=$(needs "$image" "linux-\(base\|binary\|modules\)-.*")
-
-# The lists are split into words: one package name per word.
-# shellcheck disable=SC2086
-download "$image" "$headers" $more $parts
 unpack "$dir/root"
 if [ -n "$suite" ]; then
 	# The libraries of the programs, and their dependencies.
@@ -130,16 +148,23 @@ vmlinuz=$dir/root/boot/vmlinuz-$abi
 [ -e "$vmlinuz" ] || vmlinuz=$dir/root/lib/modules/$abi/vmlinuz
 [ -e "$vmlinuz" ] || die "the image package holds no kernel, neither in /boot nor in /lib/modules"
 number() { od -An -v -t "u$2" -j "$1" -N "$2" "$vmlinuz" | tr -d ' '; }
-start=$(((($(number 497 1) + 1) * 512) + $(number 584 4)))
-case $(od -An -v -t x1 -j $start -N 4 "$vmlinuz" | tr -d ' ') in
-fd377a58) unpack=xz ;;
-28b52ffd) unpack=zstd ;;
-1f8b*) unpack=gzip ;;
-*) die "'$vmlinuz' is packed in an unknown way" ;;
-esac
-command -v $unpack >/dev/null || die "'$unpack' is missing; install it"
-dd if="$vmlinuz" bs=1M iflag=skip_bytes,count_bytes skip=$start count=$(($(number 588 4) - 4)) \
-	status=none | $unpack -dc >"$dir/vmlinux"
+unpack_kernel() {
+	local start unpack
+	start=$(((($(number 497 1) + 1) * 512) + $(number 584 4)))
+	case $(od -An -v -t x1 -j $start -N 4 "$vmlinuz" | tr -d ' ') in
+	fd377a58) unpack=xz ;;
+	28b52ffd) unpack=zstd ;;
+	*) die "'$vmlinuz' is packed in an unknown way" ;;
+	esac
+	command -v $unpack >/dev/null || die "'$unpack' is missing; install it"
+	dd if="$vmlinuz" bs=1M iflag=skip_bytes,count_bytes skip=$start count=$(($(number 588 4) - 4)) \
+		status=none | $unpack -dc >"$dir/vmlinux"
+}
+if [ -n "$packages" ]; then
+	cp "$vmlinuz" "$dir/vmlinux" # without CONFIG_PVH, QEMU starts only the packed form
+else
+	unpack_kernel
+fi
 echo "$abi" >"$dir/abi.new"
 mv "$dir/abi.new" "$dir/abi"
 echo "$dir"

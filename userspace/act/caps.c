@@ -116,8 +116,33 @@ static bool caps_lists(const char *dir, const char *file, const char *word)
 	return false;
 }
 
+/*
+ * Enables the controller in the groups above "dir". systemd does not know it and leaves it alone
+ * (src/basic/cgroup-util.h, 257), and without limits it only counts.
+ */
+static int caps_enable_dmem(const char *mount, const char *dir)
+{
+	char above[PATH_MAX], path[PATH_MAX];
+
+	if (!caps_lists(mount, "cgroup.controllers", "dmem"))
+		return -ENOTSUP;
+	for (const char *end = dir + strlen(mount); end; end = strchr(end + 1, '/')) {
+		int err;
+
+		snprintf(above, sizeof(above), "%.*s", (int)(end - dir), dir);
+		if (caps_lists(above, "cgroup.subtree_control", "dmem"))
+			continue;
+		err = davy_root_path(path, sizeof(path), "%s/cgroup.subtree_control", above);
+		if (!err)
+			err = davy_write_file(path, "+dmem");
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /* Explains why the cgroup does not have the file. */
-static int caps_absent(const char *mount, const char *dir, enum davy_cap cap,
+static int caps_absent(const char *mount, const char *dir, enum davy_cap cap, int enable_error,
 		       char why[DAVY_REASON_LEN])
 {
 	char path[PATH_MAX];
@@ -127,8 +152,9 @@ static int caps_absent(const char *mount, const char *dir, enum davy_cap cap,
 	if (caps_lists(mount, "cgroup.controllers", caps[cap].controller))
 		snprintf(why, DAVY_REASON_LEN,
 			 "the %s controller is not enabled for this cgroup "
-			 "(cgroup.subtree_control above it)",
-			 caps[cap].controller);
+			 "(cgroup.subtree_control above it%s%s)",
+			 caps[cap].controller, enable_error ? ": " : "",
+			 enable_error ? strerror(-enable_error) : "");
 	else
 		snprintf(why, DAVY_REASON_LEN, "%s", caps[cap].absent);
 	return -ENOTSUP;
@@ -210,7 +236,7 @@ int davy_cap_plan(const char *cgroup, enum davy_cap cap, const char *region, uin
 {
 	bool keyed = cap == DAVY_CAP_DMEM_MAX || cap == DAVY_CAP_DMEM_LOW;
 	char mount[PATH_MAX], dir[PATH_MAX];
-	int err = davy_cgroup_mount(mount, sizeof(mount));
+	int enable_error = 0, err = davy_cgroup_mount(mount, sizeof(mount));
 
 	why[0] = 0;
 	if (!err)
@@ -226,8 +252,10 @@ int davy_cap_plan(const char *cgroup, enum davy_cap cap, const char *region, uin
 	    DAVY_INTENT_PATH)
 		return -ENAMETOOLONG;
 	memcpy(intent->key, region, strlen(region) + 1);
+	if (keyed && !has_file(intent->file))
+		enable_error = caps_enable_dmem(mount, dir);
 	if (!has_file(intent->file))
-		return caps_absent(mount, dir, cap, why);
+		return caps_absent(mount, dir, cap, enable_error, why);
 	if (!amount)
 		return -EINVAL;
 	err = read_old(mount, cap, intent);
@@ -239,10 +267,13 @@ int davy_cap_plan(const char *cgroup, enum davy_cap cap, const char *region, uin
 
 uint8_t davy_caps_possible(const char *cgroup)
 {
-	char dir[PATH_MAX], file[PATH_MAX + 16];
+	char mount[PATH_MAX], dir[PATH_MAX], file[PATH_MAX + 16];
 
 	if (davy_cgroup_dir(cgroup, dir, sizeof(dir)))
 		return 0;
+	if (!davy_cgroup_mount(mount, sizeof(mount)) &&
+	    caps_lists(mount, "cgroup.controllers", "dmem"))
+		return DAVY_CAN_CAP; /* it can be enabled */
 	for (size_t i = 0; i < DAVY_CAP_COUNT; i++) {
 		snprintf(file, sizeof(file), "%s/%s", dir, caps[i].file);
 		if (has_file(file))

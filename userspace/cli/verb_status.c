@@ -110,12 +110,19 @@ static void print_gpus(const json_t *list)
 	}
 }
 
-/* Prints nothing while the account is off. */
+/* Prints nothing while the account is off and nothing is protected. */
 static void print_vram(const json_t *vram)
 {
 	const json_t *list = json_object_get(vram, "cgroups"), *c;
 	size_t i;
 
+	json_array_foreach(json_object_get(vram, "protected"), i, c)
+	{
+		printf("%s  %-32s %-32s %lld KiB evicted last (dmem.low)\n",
+		       i ? "" : "protected VRAM\n", davy_message_text(c, "region"),
+		       davy_message_text(c, "cgroup"),
+		       (long long)davy_message_number(c, "bytes", 0) >> 10);
+	}
 	if (json_array_size(json_object_get(vram, "devices")))
 		printf("VRAM by cgroup\n");
 	json_array_foreach(list, i, c)

@@ -130,7 +130,7 @@ bool davy_policy_value_read(enum davy_policy_key key, const char *text, uint32_t
 		return plain_read(key, text, wrong);
 	if (key == DAVY_POLICY_WARN)
 		return true;
-	if (key == DAVY_POLICY_VRAM_MAX || key == DAVY_POLICY_VRAM_RESERVE) {
+	if (key >= DAVY_POLICY_VRAM_MAX && key <= DAVY_POLICY_VRAM_PROTECT) {
 		if (!number_read(DAVY_UNIT_BYTES, name, text, 0, (int64_t)UINT32_MAX << 10, &number,
 				 wrong))
 			return false;

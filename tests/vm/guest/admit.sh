@@ -3,50 +3,15 @@
 # VRAM as a guarded resource, on the real amdgpu, in the guest: two clients with and without a quota, a reserve, the
 # account against the driver's own figures, a killed agent, attacks. tests/vm/admit compares the numbers.
 . /lab/lab.sh
+. /lab/vram.sh
 
-fact() { echo "fact $*"; }
-quiet() { "$@" >/tmp/out 2>&1 || { cat /tmp/out; return 1; }; }
-sock=/tmp/agent.sock
-root=/sys/fs/cgroup
 mkdir -p /tmp/config
 printf '[agent]\nvram_account = 1\n' >/tmp/config/hazards.conf
 
 agent_start() {
-	davylamp run --json --mode "${1:-advise}" --socket $sock --state /tmp/state --config /tmp/config \
-		>>/tmp/agent.out 2>>/tmp/agent.err &
-	agent=$!
-	lab_soon 60 sh -c "davylamp status --json --socket $sock 2>/dev/null | grep -q '\"name\":\"admit\",\"state\":\"live\"'"
+	agent_run "${1:-advise}"
+	lab_soon 60 status_has '"name":"admit","state":"live"'
 }
-
-# said NAME: the agent's status becomes the section status.NAME.
-said() { davylamp status --json --socket $sock >"/tmp/status.$1"; }
-status_has() { davylamp status --json --socket $sock | grep -q "$1"; }
-
-# show FILE...: as sections of the output.
-show() {
-	for show_file in "$@"; do
-		echo "== $show_file"
-		cat "/tmp/$show_file"
-	done
-	echo "== facts"
-}
-
-# inside GROUP COMMAND...: in that cgroup, in place of the shell: for ( ) and &.
-inside() {
-	mkdir -p $root/$1
-	inside_group=$1
-	shift
-	echo 0 >$root/$inside_group/cgroup.procs
-	exec "$@"
-}
-
-# The VRAM of a cgroup's processes by their fdinfo, each client of the driver once.
-fdinfo_kib() {
-	for fdinfo_pid in $(cat "$root/$1/cgroup.procs"); do
-		cat /proc/"$fdinfo_pid"/fdinfo/* 2>/dev/null
-	done | awk '/^drm-client-id:/ { id = $2 } /^drm-memory-vram:/ { kib[id] = $2 } END { for (i in kib) n += kib[i]; print n + 0 }'
-}
-evictions() { gpu-client --seconds 0 hold 4096 | sed -n 's/.*evictions=\([0-9]*\).*/\1/p'; }
 
 # A client that takes what it gets, beside a bystander that has 64 MiB and later wants 16 more.
 # pair NAME [EXEC_OPTION...]: with options the first client runs under davylamp exec.

@@ -118,12 +118,10 @@ static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 	return err;
 }
 
-/* VRAM without a dmem controller: BPF LSM. False: not by it. */
-static bool capped_by_lsm(struct davy_agent *a, const struct davy_plan *plan, const char *cgroup)
+/* VRAM that dmem cannot limit: a quota by BPF LSM. False: not by it. */
+static bool capped_by_lsm(struct davy_agent *a, const struct davy_plan *plan, int err)
 {
-	struct want wants[WANTS_MAX];
-
-	if (plan->heap != DAVY_OF_VRAM || !plan->cap_bytes || want_regions(plan, cgroup, wants))
+	if ((err != -ENOTSUP && err != -ENOENT) || plan->heap != DAVY_OF_VRAM || !plan->cap_bytes)
 		return false;
 	return !davy_agent_vram_cap(a, plan->workload, plan->cap_bytes);
 }
@@ -166,14 +164,10 @@ void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan)
 				      "it has no cgroup of its own that could be limited");
 	if (plan->pid && plan->pid != where.pid)
 		return act_cap_failed(a, plan, -ESTALE, "another process has replaced it");
-	if (capped_by_lsm(a, plan, where.cgroup)) {
-		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_IN_FORCE, 0, 0);
-		return;
-	}
 	count = find_wants(plan, where.cgroup, wants);
 	for (size_t i = 0; i < count && err >= 0; i++)
 		err = set_one(a, plan, &where, &wants[i], why);
-	if (err < 0) {
+	if (err < 0 && !capped_by_lsm(a, plan, err)) {
 		act_cap_take_back(a, plan->workload, DAVY_ACTION_CAP, plan->id);
 		return act_cap_failed(a, plan, err, why);
 	}

@@ -11,6 +11,7 @@
 #include "act/undo.h"
 #include "lib/file.h"
 #include "lib/log.h"
+#include "lib/text.h"
 #include "report/plan_text.h"
 #include "store/db.h"
 #include "agent/agent.h"
@@ -27,19 +28,30 @@ static const char *intent_action_name(uint32_t action)
 	return davy_action_known(action) ? davy_action_name((enum davy_action)action) : "act";
 }
 
+/* "cap of workload 3, pid 99", or of a value that a rule asks for: "vram_protect of '/a.slice'". */
+static void intent_subject(const struct davy_intent *intent, char *buf, size_t size)
+{
+	char text[2 * DAVY_INTENT_TEXT], cgroup[2 * DAVY_INTENT_PATH];
+
+	if (intent->workload)
+		snprintf(buf, size, "%s of workload %u, pid %u", intent_action_name(intent->action),
+			 intent->workload, intent->pid);
+	else
+		snprintf(buf, size, "%s of '%s'", davy_text_safe(text, sizeof(text), intent->text),
+			 davy_text_safe(cgroup, sizeof(cgroup), intent->cgroup));
+}
+
 static int undo_one(const struct davy_intent *intent, const char *boot_id)
 {
-	char why[DAVY_REASON_LEN];
+	char why[DAVY_REASON_LEN], subject[2 * DAVY_INTENT_PATH];
 	int err = davy_undo(intent, boot_id, why);
 
+	intent_subject(intent, subject, sizeof(subject));
 	if (err < 0)
-		davy_log("intent %lld (%s of workload %u, pid %u): cannot be undone: %s; it stays "
-			 "open",
-			 (long long)intent->id, intent_action_name(intent->action),
-			 intent->workload, intent->pid, strerror(-err));
+		davy_log("intent %lld (%s): cannot be undone: %s; it stays open",
+			 (long long)intent->id, subject, strerror(-err));
 	else
-		davy_log("intent %lld (%s of workload %u, pid %u): %s%s", (long long)intent->id,
-			 intent_action_name(intent->action), intent->workload, intent->pid,
+		davy_log("intent %lld (%s): %s%s", (long long)intent->id, subject,
 			 err ? "nothing to undo: " : "undone", err ? why : "");
 	return err;
 }

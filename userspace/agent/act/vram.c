@@ -9,6 +9,7 @@
 
 #include "act/cgroup.h"
 #include "agent/act/units.h"
+#include "agent/act/vram_protect.h"
 #include "agent/policy/agent_policy.h"
 #include "agent/sense/tracker.h"
 #include "host/host_subject.h"
@@ -22,6 +23,7 @@ struct wanted {
 	struct davy_vram_reserve reserve[DAVY_GPUS_MAX];
 	struct davy_vram_rules rules;
 	struct davy_effective effective; /* of the subject that is looked at */
+	struct davy_vram_protect protect;
 };
 
 static bool rules_have(const struct davy_policy_layers *rules)
@@ -31,8 +33,8 @@ static bool rules_have(const struct davy_policy_layers *rules)
 	for (int i = 0; i < DAVY_LAYER_COUNT; i++)
 		for (uint32_t j = 0; set.layer[i] && j < set.layer[i]->rule_count; j++)
 			for (size_t k = 0; k < set.layer[i]->rule[j].value_count; k++)
-				if (set.layer[i]->rule[j].value[k].key == DAVY_POLICY_VRAM_MAX ||
-				    set.layer[i]->rule[j].value[k].key == DAVY_POLICY_VRAM_RESERVE)
+				if (set.layer[i]->rule[j].value[k].key >= DAVY_POLICY_VRAM_MAX &&
+				    set.layer[i]->rule[j].value[k].key <= DAVY_POLICY_VRAM_PROTECT)
 					return true;
 	return false;
 }
@@ -116,6 +118,8 @@ static void add_workload(struct davy_agent *a, struct wanted *w, uint32_t worklo
 	if (!cgroup[0] || w->rules.quota_count == DAVY_MAX_VRAM_LIMITS)
 		return;
 	davy_agent_subject(a, process, &subject);
+	davy_vram_protect_add(&w->protect, cgroup, process->device,
+			      vram_ruled(a, &subject, DAVY_POLICY_VRAM_PROTECT, &w->effective));
 	max = vram_ruled(a, &subject, DAVY_POLICY_VRAM_MAX, &w->effective);
 	max = smaller_quota(smaller_quota(max, asked), cap ? cap->max : 0);
 	if ((!max && !reserves_any(w)) || davy_cgroup_dir(cgroup, dir, sizeof(dir)) ||
@@ -170,7 +174,7 @@ void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	struct wanted *w;
 
-	if (!a->bpf || now_ns < a->vram.next_ns)
+	if (now_ns < a->vram.next_ns)
 		return;
 	a->vram.next_ns = now_ns + LOOK_NS;
 	if (a->rules && a->vram.rules_read != a->rules_read) {
@@ -181,7 +185,9 @@ void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
 	if (!w)
 		return; /* the limits stay as they are */
 	vram_collect(a, w);
-	davy_bpf_vram_set(a->bpf, &w->rules);
+	if (a->bpf)
+		davy_bpf_vram_set(a->bpf, &w->rules);
+	davy_agent_vram_protect(a, &w->protect);
 	free(w);
 }
 
@@ -289,6 +295,7 @@ json_t *davy_agent_vram_status(const struct davy_agent *a)
 			unlisted++;
 		json_decref(o);
 	}
-	return json_pack("{s:o, s:o, s:I}", "devices", a->bpf ? devices_json(a) : json_array(),
-			 "cgroups", list, "unlisted", unlisted);
+	return json_pack("{s:o, s:o, s:I, s:o}", "devices", a->bpf ? devices_json(a) : json_array(),
+			 "cgroups", list, "unlisted", unlisted, "protected",
+			 davy_agent_vram_protected(a));
 }

@@ -23,6 +23,7 @@ struct davy_vram_cap {
 
 struct davy_agent_vram {
 	struct davy_vram_cap cap[DAVY_VRAM_CAPS];
+	int protect_error;   /* the last one that was logged */
 	uint64_t next_ns;    /* when the limits are collected again; 0: on the next tick */
 	uint32_t rules_read; /* reading of the rules that "ruled" is about */
 	bool ruled;	     /* some rule has a quota or a reserve */
