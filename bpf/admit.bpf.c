@@ -14,8 +14,6 @@
 
 #include <asm-generic/errno.h>
 
-#define SIGKILL 9 /* uapi/asm-generic/signal.h, which vmlinux.h excludes */
-
 struct bpf_map;
 
 char LICENSE[] SEC("license") = "GPL";
@@ -454,16 +452,6 @@ int BPF_PROG(compat_seen, struct file *file, unsigned int cmd, unsigned long arg
 	return seen(file, cmd, &with, of, own);
 }
 
-/* Ends the current process, whose allocation became larger than what was looked at, if that is wanted. */
-static __always_inline void kill_raced(void)
-{
-	__u32 zero = 0;
-	struct davy_vram_state *state = bpf_map_lookup_elem(&vram_state, &zero);
-
-	if (state && state->kill_raced)
-		bpf_send_signal(SIGKILL);
-}
-
 /* "look" is NULL for what no ioctl asked for: page tables, buffers of the driver. */
 static __noinline void credit(struct object *bo, struct look *look, struct cgroup *own)
 {
@@ -489,7 +477,6 @@ static __noinline void credit(struct object *bo, struct look *look, struct cgrou
 		if (raced && look->of.managed & 1u << i) {
 			__sync_fetch_and_add(&account->raced, 1);
 			tell(&key, account, DAVY_VRAM_RACED, bo->size, look->size);
-			kill_raced();
 		}
 	}
 	if (!device)

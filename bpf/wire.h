@@ -475,7 +475,7 @@ struct davy_wire_vram {
 /* Set by userspace: a new generation makes the programs read the limits again. */
 struct davy_vram_state {
 	__u32 generation;
-	__u32 kill_raced;
+	__u32 pad;
 };
 
 _Static_assert(sizeof(struct davy_wire_head) == 16, "wire head");

@@ -149,17 +149,6 @@ lab_soon 10 status_has '"bytes":0,"managed":0,"reserve":0'
 said after
 show attacks attacks.exec given status.attacks status.after
 
-# The same change of a size where such a process is killed.
-printf '[agent]\nvram_account = 1\nvram_kill_raced = 1\n' >/tmp/config/hazards.conf
-check "the configuration is read again" quiet davylamp policy reload --socket $sock
-davylamp exec --socket $sock --vram-max 32M -- vram-client open until /tmp/kill race 4K 24M hold >/tmp/killed 2>/tmp/killed.exec &
-killed=$!
-lab_soon 10 status_has '"max":33554432'
-touch /tmp/kill
-wait $killed
-fact killed_status $?
-show killed killed.exec
-
 # A reserve for everybody outside the workloads; the agent's end ends the refusals.
 printf '[rule reserve]\nif driver = amdgpu\nvram_reserve = 64 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' \
 	>/tmp/config/backend.conf

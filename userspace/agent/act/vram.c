@@ -148,7 +148,6 @@ static void vram_collect(struct davy_agent *a, struct wanted *w)
 	w->rules.quota = w->quota;
 	w->rules.reserve = w->reserve;
 	w->rules.wanted = a->core.config.value[DAVY_CFG_VRAM_ACCOUNT] != 0;
-	w->rules.kill_raced = a->core.config.value[DAVY_CFG_VRAM_KILL_RACED] != 0;
 	add_reserves(a, w);
 	if (!a->vram.ruled && !quotas_asked(a))
 		return;

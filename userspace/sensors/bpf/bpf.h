@@ -74,7 +74,6 @@ struct davy_vram_reserve {
 /* What the account is to refuse. It is loaded if it is wanted or refuses something. */
 struct davy_vram_rules {
 	bool wanted;
-	bool kill_raced; /* a process that changes the size of an allocation */
 	size_t quota_count, reserve_count;
 	const struct davy_vram_quota *quota;
 	const struct davy_vram_reserve *reserve;

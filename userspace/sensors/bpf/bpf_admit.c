@@ -82,6 +82,7 @@ static void reserves_set(int fd, const struct davy_vram_rules *rules)
 
 void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)
 {
+	struct davy_vram_state state = { 0 };
 	bool changed, wanted = rules->wanted || rules->quota_count;
 	uint32_t zero = 0;
 	int limits;
@@ -98,10 +99,9 @@ void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)
 	for (size_t i = 0; i < rules->quota_count; i++)
 		changed |= admit_put(limits, &rules->quota[i].cgroup, &rules->quota[i].limit,
 				     sizeof(rules->quota[i].limit));
-	b->vram_state.generation += changed;
-	b->vram_state.kill_raced = rules->kill_raced;
-	/* Only now: with another generation, the programs read the limits again. */
-	admit_put(admit_map(b, "vram_state"), &zero, &b->vram_state, sizeof(b->vram_state));
+	state.generation = b->vram_generation += changed;
+	if (changed) /* only now: the programs read the limits again */
+		bpf_map_update_elem(admit_map(b, "vram_state"), &zero, &state, BPF_ANY);
 }
 
 bool davy_bpf_vram_refuses(const struct davy_bpf *b)

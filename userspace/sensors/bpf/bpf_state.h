@@ -78,7 +78,7 @@ struct davy_bpf {
 	uint64_t looked_ns;		    /* when modules and ftrace were last looked at */
 	bool functions_off;		    /* kernel.ftrace_enabled is 0 */
 	bool vram_wanted;		    /* the account of VRAM is loaded */
-	struct davy_vram_state vram_state;  /* as the programs have it */
+	uint32_t vram_generation;	    /* of its limits */
 	uint64_t vram_left_out;		    /* calls that the account had missed at the last walk */
 	uint64_t vram_walked_ns;
 	bool jobs_running;
