@@ -141,6 +141,16 @@ static int caps_enable_dmem(const char *mount, const char *dir)
 	return 0;
 }
 
+/* The controller, and a device that it counts. */
+static bool caps_has_dmem(const char *mount)
+{
+	char path[PATH_MAX], text[TEXT_MAX] = "";
+
+	return caps_lists(mount, "cgroup.controllers", "dmem") &&
+	       !davy_root_path(path, sizeof(path), "%s/dmem.capacity", mount) &&
+	       davy_read_file(path, text, sizeof(text)) > 0;
+}
+
 /* Explains why the cgroup does not have the file. */
 static int caps_absent(const char *mount, const char *dir, enum davy_cap cap, int enable_error,
 		       char why[DAVY_REASON_LEN])
@@ -271,8 +281,7 @@ uint8_t davy_caps_possible(const char *cgroup)
 
 	if (davy_cgroup_dir(cgroup, dir, sizeof(dir)))
 		return 0;
-	if (!davy_cgroup_mount(mount, sizeof(mount)) &&
-	    caps_lists(mount, "cgroup.controllers", "dmem"))
+	if (!davy_cgroup_mount(mount, sizeof(mount)) && caps_has_dmem(mount))
 		return DAVY_CAN_CAP; /* it can be enabled */
 	for (size_t i = 0; i < DAVY_CAP_COUNT; i++) {
 		snprintf(file, sizeof(file), "%s/%s", dir, caps[i].file);

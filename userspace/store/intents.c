@@ -30,8 +30,8 @@ static const char *const statements[STATEMENT_COUNT] = {
 	[BEGIN] = "INSERT INTO intent (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[RENEW] = "UPDATE intent SET lease_until_ns = ? WHERE id = ? AND ended_s IS NULL",
 	[CLOSE] = "UPDATE intent SET ended_s = ?, result = ? WHERE id = ? AND ended_s IS NULL",
-	[NEXT] = "SELECT id, " COLUMNS " FROM intent WHERE ended_s IS NULL AND id > ? "
-		 "ORDER BY id LIMIT 1",
+	[NEXT] = "SELECT id, " COLUMNS " FROM intent WHERE ended_s IS NULL AND id < ? "
+		 "ORDER BY id DESC LIMIT 1",
 	[COUNT] = "SELECT count(*) FROM intent WHERE ended_s IS NULL",
 	[FORGET] = "DELETE FROM intent WHERE ended_s IS NOT NULL AND id <= ?",
 };
@@ -204,7 +204,7 @@ static bool intents_take(sqlite3_stmt *s, struct davy_intent *i)
 int davy_intents_each_open(struct davy_intents *in,
 			   void (*found)(void *arg, const struct davy_intent *intent), void *arg)
 {
-	struct davy_intent intent = { 0 };
+	struct davy_intent intent = { .id = INT64_MAX };
 	int code, shown = 0;
 	bool good;
 

@@ -21,6 +21,8 @@ struct want {
 	enum davy_cap cap;
 	uint64_t amount;
 	char region[DAVY_INTENT_KEY];
+	char device[DAVY_DEVICE_LEN]; /* of the region; "": unknown */
+	uint64_t counted;	      /* bytes of the region that the controller knows */
 };
 
 static void act_cap_failed(struct davy_agent *a, const struct davy_plan *plan, int err,
@@ -65,6 +67,8 @@ static size_t want_regions(const struct davy_plan *plan, const char *cgroup, str
 		w->cap = victim ? DAVY_CAP_DMEM_LOW : DAVY_CAP_DMEM_MAX;
 		w->amount = plan->cap_bytes ? plan->cap_bytes : r->current;
 		snprintf(w->region, sizeof(w->region), "drm/%.31s/%.15s", r->device, r->region);
+		davy_copy_name(w->device, sizeof(w->device), r->device);
+		w->counted = r->current;
 		count += w->amount != 0;
 	}
 	return count;
@@ -98,6 +102,17 @@ static size_t find_wants(const struct davy_plan *plan, const char *cgroup, struc
 	return 1;
 }
 
+/* VRAM from before the controller was enabled would stay free of the limit. */
+static bool act_cap_uncounted(const struct davy_agent *a, uint32_t pid, const struct want *w)
+{
+	const struct davy_memory_client *c;
+
+	if (w->cap != DAVY_CAP_DMEM_MAX || !w->device[0] || w->counted)
+		return false;
+	c = davy_memory_client_of(&a->core.world.memory, pid, w->device);
+	return c && c->bytes;
+}
+
 /* 0: set. 1: a stricter limit is already in force. Otherwise -errno. */
 static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 		   const struct davy_place *where, const struct want *w, char why[DAVY_REASON_LEN])
@@ -105,6 +120,11 @@ static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 	struct davy_intent intent, *effect;
 	int err;
 
+	if (act_cap_uncounted(a, where->pid, w)) {
+		snprintf(why, DAVY_REASON_LEN,
+			 "its VRAM is older than the dmem controller of its cgroup");
+		return -ENOTSUP;
+	}
 	start_intent(plan, where, &intent);
 	err = davy_cap_plan(where->cgroup, w->cap, w->region, w->amount, &intent, why);
 	if (err)
@@ -138,7 +158,8 @@ static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workl
 		struct davy_intent *effect = &a->in_force.open[i];
 		int err;
 
-		if (!effect->file[0] || (workload && effect->workload != workload) ||
+		if (!effect->file[0] || davy_intent_is_rule(effect) ||
+		    (workload && effect->workload != workload) ||
 		    (action && effect->action != action) || (plan && effect->plan != plan))
 			continue;
 		err = davy_agent_intent_undo(a, effect);

@@ -121,7 +121,7 @@ static json_t *status_in_force(const struct davy_agent *a)
 	for (size_t i = 0; i < DAVY_IN_FORCE_MAX; i++) {
 		const struct davy_intent *in = &a->in_force.open[i];
 
-		if (in->action)
+		if (in->action && !davy_intent_is_rule(in))
 			json_array_append_new(
 				list, json_pack("{s:I, s:s, s:I, s:i, s:I, s:I}", "intent",
 						(json_int_t)in->id, "act",
