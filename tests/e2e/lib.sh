@@ -58,7 +58,7 @@ alive() { [[ $1 && $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX] ]]; }
 # end PID: SIGTERM, and SIGKILL after two seconds.
 end() {
 	kill "$1" 2>/dev/null || return 0
-	until_true 2 not alive "$1" || kill -9 "$1" 2>/dev/null
+	until_true 10 not alive "$1" || kill -9 "$1" 2>/dev/null
 	wait "$1" 2>/dev/null
 }
 
