@@ -74,14 +74,14 @@ static void every_key_is_read(void **state)
 	(void)state;
 	davy_policy_layers_init(&layers);
 	assert_int_equal(
-		policy_read(
-			DAVY_LAYER_ADMIN,
-			"[rule all]\nbackends = vulkan, cpu\nubatch = 128\nubatch_floor = 64\n"
-			"context = 32768\nparallel = 2\ngpu_layers_off = 4\ncache_type = q8_0\n"
-			"mode = advise\nwarn = no; really\nenvironment A_1 = x,y.z:/_+=@-\n"
-			"argument --a-b = (exps|x)=CPU*\nvram_max = 12 GiB\n"
-			"vram_reserve = 512 MiB\nvram_protect = 2 GiB\npin = yes\nbecause = caf\xc3\xa9\n"
-			"source = somebody\ndate = 2026-12-31\n"),
+		policy_read(DAVY_LAYER_ADMIN,
+			    "[rule all]\nbackends = vulkan, cpu\nubatch = 128\nubatch_floor = 64\n"
+			    "context = 32768\nparallel = 2\ngpu_layers_off = 4\ncache_type = q8_0\n"
+			    "mode = advise\nwarn = no; really\nenvironment A_1 = x,y.z:/_+=@-\n"
+			    "argument --a-b = (exps|x)=CPU*\nvram_max = 12 GiB\n"
+			    "vram_reserve = 512 MiB\nvram_protect = 2 GiB\npin = yes\n"
+			    "because = caf\xc3\xa9\n"
+			    "source = somebody\ndate = 2026-12-31\n"),
 		0);
 	assert_int_equal(l->rule_count, 1);
 	assert_int_equal(l->rule[0].value_count, DAVY_POLICY_THRESHOLD); /* that is the agent's */

@@ -37,7 +37,7 @@ struct davy_intent {
 	char text[DAVY_INTENT_TEXT]; /* the reason, as text */
 };
 
-/* A value that a rule asks for, not an action: of no workload, and set again while the rule stands. */
+/* A value that a rule asks for, of no workload: not an action, and set while the rule stands. */
 static inline bool davy_intent_is_rule(const struct davy_intent *intent)
 {
 	return intent->file[0] && !intent->plan;
