@@ -247,6 +247,8 @@ static void engine_wedged_look_at_probe(struct davy_step *s)
 	}
 	if (!engine_wedged_other_error(s, p, probe))
 		engine_wedged_raise(s, p, probe);
+	else if (!probe->completion_status)
+		p->check_due_ns = s->now_ns + AGAIN_NS; /* nothing is known yet */
 }
 
 static void engine_wedged_look_at_tick(struct davy_step *s)
