@@ -17,7 +17,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c next.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema chaos package
+SUITES := lint unit fuzz replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema chaos package
 
 export O CACHE STAGE KERNEL
 
@@ -106,7 +106,7 @@ test: setup-test
 
 test-unit: setup-test
 	@$(MAKE) --no-print-directory -s $(UNIT_BIN) $(FUZZ_BIN)
-	@tests/run unit
+	@tests/run unit fuzz
 
 test-replay: setup-test
 	@$(MAKE) --no-print-directory -s san-programs
