@@ -107,7 +107,7 @@ stop_engine() {
 fault() { "$e2e/set-fault.sh" "$fault_file" "$@"; }
 serves() { "$e2e/ask-token.sh" "$url" "${1:-20}" 4 >"$work/answer" 2>&1; }
 healthy() { [[ $(curl -s -o /dev/null -m 2 -w '%{http_code}' "$url/health") == 200 ]]; }
-comes_up() { "$e2e/wait-health.sh" "$url" "${1:-120}" "$engine" >/dev/null && serves 120; }
+comes_up() { "$e2e/wait-health.sh" "$url" "${1:-120}" "$engine" >/dev/null && serves 360; }
 
 # The last token is not computed any more: depth and tokens end one before the engine's count.
 tokens_are_told() {
