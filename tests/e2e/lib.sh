@@ -55,7 +55,7 @@ lab_close() {
 # alive PID: whether the child still runs (a zombie has ended).
 alive() { [[ $1 && $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX] ]]; }
 
-# end PID: SIGTERM, and SIGKILL after two seconds.
+# end PID: SIGTERM, and SIGKILL after ten seconds (times PATIENCE): a killed agent leaves a torn trace.
 end() {
 	kill "$1" 2>/dev/null || return 0
 	until_true 10 not alive "$1" || kill -9 "$1" 2>/dev/null

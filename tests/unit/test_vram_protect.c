@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "act/caps.h"
 #include "agent/act/vram_protect.h"
 #include "agent/agent.h"
 #include "root.h"
@@ -173,6 +174,25 @@ static void what_is_in_force_is_kept_and_reported(void **state)
 	assert_string_equal(low_of(ONE), REGION " 6");
 }
 
+/* An action's value, and a rule's above it: taken back in the order that restores the first one. */
+static void values_on_top_of_each_other_are_taken_back(void **state)
+{
+	struct davy_intent cap = { .action = DAVY_ACTION_CAP, .plan = 7, .workload = 1 }, *effect;
+	char why[DAVY_REASON_LEN];
+
+	(void)state;
+	assert_int_equal(davy_cap_plan(ONE, DAVY_CAP_DMEM_LOW, REGION, 1, &cap, why), 0);
+	effect = davy_agent_intend_value(agent, &cap);
+	assert_non_null(effect);
+	assert_int_equal(davy_value_set(effect), 0);
+	davy_vram_protect_add(&wanted, ONE, DEVICE, 2);
+	set();
+	assert_string_equal(low_of(ONE), REGION " 2");
+	davy_agent_intents_close(agent);
+	assert_string_equal(low_of(ONE), REGION " 0");
+	assert_string_equal(low_of("/a.slice"), REGION " 0");
+}
+
 static void without_the_controller_it_is_an_error(void **state)
 {
 	(void)state;
@@ -194,6 +214,7 @@ int main(void)
 		IN_TREE(a_workload_that_cannot_be_protected_takes_nothing_from_others),
 		IN_TREE(more_groups_than_there_are_places_are_an_error),
 		IN_TREE(what_is_in_force_is_kept_and_reported),
+		IN_TREE(values_on_top_of_each_other_are_taken_back),
 		IN_TREE(without_the_controller_it_is_an_error),
 	};
 

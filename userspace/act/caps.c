@@ -118,7 +118,7 @@ static bool caps_lists(const char *dir, const char *file, const char *word)
 
 /*
  * Enables the controller in the groups above "dir". systemd does not know it and leaves it alone
- * (src/basic/cgroup-util.h, 257), and without limits it only counts.
+ * (CGROUP_MASK_V2 in src/basic/cgroup-util.h), and without limits it only counts.
  */
 static int caps_enable_dmem(const char *mount, const char *dir)
 {

@@ -23,10 +23,10 @@ enum davy_cap {
 
 /*
  * Fills in file, key, old and new value for this limit of "cgroup", a path as in /proc/PID/cgroup.
- * "region" is for dmem, which it enables for the cgroup first. For memory.high, amount 0 means the
- * current use. -EALREADY: a stricter
- * limit exists and stays. -ENOTSUP: not available in the kernel or in this cgroup; -ENOENT: no such
- * cgroup or region; -EDEADLK: the agent is in the cgroup; -EINVAL. "why" is a message, or "".
+ * "region" is for dmem; this controller is enabled for the cgroup if it is not. For memory.high,
+ * amount 0 means the current use. -EALREADY: a stricter limit exists and stays. -ENOTSUP: not
+ * available in the kernel or in this cgroup; -ENOENT: no such cgroup or region; -EDEADLK: the agent
+ * is in the cgroup; -EINVAL. "why" is a message, or "".
  */
 int davy_cap_plan(const char *cgroup, enum davy_cap cap, const char *region, uint64_t amount,
 		  struct davy_intent *intent, char why[DAVY_REASON_LEN]);

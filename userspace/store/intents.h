@@ -36,7 +36,7 @@ int davy_intent_renew(struct davy_intents *intents, int64_t id, uint64_t lease_u
 int davy_intent_close(struct davy_intents *intents, int64_t id, int result);
 
 /*
- * Calls "found" for every open intent, oldest first; it may close it. A row in another form than
+ * Calls "found" for every open intent, latest first; it may close it. A row in another form than
  * davy_intent_begin() writes is closed with -EBADMSG and skipped. Returns the number of calls.
  */
 int davy_intents_each_open(struct davy_intents *intents,

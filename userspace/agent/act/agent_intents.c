@@ -33,7 +33,7 @@ static void intent_subject(const struct davy_intent *intent, char *buf, size_t s
 {
 	char text[2 * DAVY_INTENT_TEXT], cgroup[2 * DAVY_INTENT_PATH];
 
-	if (intent->workload)
+	if (!davy_intent_is_rule(intent))
 		snprintf(buf, size, "%s of workload %u, pid %u", intent_action_name(intent->action),
 			 intent->workload, intent->pid);
 	else
