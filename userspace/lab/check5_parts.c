@@ -100,7 +100,7 @@ static uint64_t check5_serves(struct davy_sim *s, struct davy_sim_actor *a)
 	if (!p->alive)
 		return s->now_ns + DAVY_S;
 	davy_sim_fault(s, p, DAVY_FAULT_VM_RETRY, davy_sim_between(s, 0, 1u << 30) << 12, count);
-	davy_sim_hot_fact(s, DAVY_FACT_SVM_FAULT, p, (uint64_t)count << 12, count);
+	davy_sim_hot_fact(s, DAVY_FACT_KFD_PAGE_FAULT, p, 0, count);
 	p->kfd.fault_count += count;
 	p->kfd.pages_in += count * 16;
 	p->kfd.pages_out += davy_sim_between(s, 0, count * 8);
