@@ -57,6 +57,8 @@ static uint64_t hang_in_mmhub(struct davy_sim *s, struct davy_sim_actor *a)
 	case 0: /* 278972.677 */
 		davy_check4_sign(s);
 		davy_check2_page_fault(s, p, 0x7efaefbff000, 14);
+		davy_check5_still(s, &p->client.vram);
+		davy_check5_still(s, &p[-1].client.vram); /* it waits for the other rank */
 		return s->now_ns + davy_sim_between(s, 1000, 3000) * DAVY_MS;
 	case 1:
 		davy_check2_page_fault(s, p, 0x7efaefbf9000, 6);

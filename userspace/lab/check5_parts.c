@@ -91,6 +91,13 @@ void davy_check5_oom_kill(struct davy_sim *s, struct davy_sim_process *p, bool g
 	davy_sim_exit(s, p, DAVY_STATUS_KILL);
 }
 
+void davy_check5_still(struct davy_sim *s, const uint64_t *field)
+{
+	for (size_t i = 0; i < s->actor_count; i++)
+		if (s->actor[i].of == field)
+			s->actor[i].next_ns = 0;
+}
+
 /* of: the process; n: faults in a second */
 static uint64_t check5_serves(struct davy_sim *s, struct davy_sim_actor *a)
 {

@@ -31,6 +31,9 @@ void davy_check5_wedged(struct davy_sim *s, const struct davy_sim_device *d);
 /* The kernel's OOM killer ends a process; "group": of its cgroup, not of the host. */
 void davy_check5_oom_kill(struct davy_sim *s, struct davy_sim_process *p, bool group);
 
+/* A field wanders no longer: its process hangs. */
+void davy_check5_still(struct davy_sim *s, const uint64_t *field);
+
 /* XNACK: faults that the driver serves, about "per_second", for ever. */
 void davy_check5_served_faults(struct davy_sim *s, struct davy_sim_process *p, uint32_t per_second);
 

@@ -157,6 +157,7 @@ static uint64_t reset_by_game(struct davy_sim *s, struct davy_sim_actor *a)
 		davy_check4_sign(s);
 		davy_check3_stop(s, p);
 		davy_check2_page_fault(s, p, 0x800001568000, 1);
+		davy_check5_still(s, &p->client.vram);
 		return s->now_ns + davy_sim_between(s, 380, 500) * DAVY_MS;
 	case 1:
 		davy_check4_hold(s, p->ring, p);
