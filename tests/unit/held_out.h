@@ -195,6 +195,58 @@ static void check_names(const struct held_out *set, const char *prefix,
 						earlier[j].name + strlen(of));
 }
 
+/* Each failure has a sign at least "lead_ns" before it. */
+static inline void check_signs(const struct held_out *set, uint64_t lead_ns)
+{
+	struct davy_label label;
+	struct digest digest;
+
+	for (size_t i = 0; i < set->count; i++) {
+		if (set->shapes[i].class == DAVY_CLASS_NONE)
+			continue;
+		run_shape(&set->shapes[i], 5, &digest, &label);
+		if (label.failure_ns - label.precursor_ns < lead_ns)
+			fail_msg("'%s': its sign comes too late", set->shapes[i].name);
+	}
+}
+
+/* What a benign shape is meant to move, in CALM; its name is without the set's prefix. */
+struct meant {
+	const char *name;
+	uint32_t kind, least;
+};
+
+static inline const struct davy_scenario *shape_named(const struct held_out *set,
+						      const char *prefix, const char *name)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (!strcmp(set->shapes[i].name + strlen(prefix), name))
+			return &set->shapes[i];
+	fail_msg("no shape is named '%s'", name);
+	return NULL;
+}
+
+/* The table has all benign shapes. */
+static inline void check_meant(const struct held_out *set, const char *prefix,
+			       const struct meant *meant, size_t count)
+{
+	struct davy_label label;
+	struct digest digest;
+
+	assert_int_equal(count * 2, set->count);
+	for (size_t i = 0; i < count; i++) {
+		const struct davy_scenario *shape = shape_named(set, prefix, meant[i].name);
+
+		assert_int_equal(shape->class, DAVY_CLASS_NONE);
+		for (uint64_t seed = 1; seed <= 3; seed++) {
+			run_shape(shape, seed, &digest, &label);
+			if (digest.kinds[meant[i].kind] < meant[i].least)
+				fail_msg("'%s' with seed %d: only %d of its events", shape->name,
+					 (int)seed, (int)digest.kinds[meant[i].kind]);
+		}
+	}
+}
+
 /* The tests that every set has, for its table of cmocka. */
 #define HELD_OUT_TESTS(set)                                                                        \
 	cmocka_unit_test_prestate(every_trace_is_valid_and_every_label_honest, set),               \

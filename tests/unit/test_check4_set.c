@@ -21,24 +21,10 @@ static void no_shape_has_the_name_of_one_of_an_earlier_set(void **state)
 
 static void every_failure_has_a_sign_at_least_200_ms_before(void **state)
 {
-	const struct held_out *set = *state;
-	struct davy_label label;
-	struct digest digest;
-
-	for (size_t i = 0; i < set->count; i++) {
-		if (set->shapes[i].class == DAVY_CLASS_NONE)
-			continue;
-		run_shape(&set->shapes[i], 5, &digest, &label);
-		if (label.failure_ns - label.precursor_ns < LEAD_MIN_NS)
-			fail_msg("'%s': its sign comes too late", set->shapes[i].name);
-	}
+	check_signs(*state, LEAD_MIN_NS);
 }
 
-/* What each benign shape is meant to move, in CALM. */
-static const struct {
-	const char *name;
-	uint32_t kind, least;
-} meant[] = {
+static const struct meant meant[] = {
 	{ "writer_desk", DAVY_EV_MEMORY, 5 },	 { "two_shifts", DAVY_EV_PROCESS_EXIT, 1 },
 	{ "game_weekend", DAVY_EV_BO_MOVED, 3 }, { "kernel_builds", DAVY_EV_MEMORY, 50 },
 	{ "training_day", DAVY_EV_MEMORY, 50 },	 { "guest_vms", DAVY_EV_DEVICE, 3 },
@@ -56,34 +42,9 @@ static const struct {
 	{ "host_swaps", DAVY_EV_MEMORY, 50 },	 { "quiet_fans", DAVY_EV_CLOCKS, 10 },
 };
 
-static const struct davy_scenario *shape_named(const struct held_out *set, const char *name)
-{
-	for (size_t i = 0; i < set->count; i++)
-		if (!strcmp(set->shapes[i].name + strlen("check4_"), name))
-			return &set->shapes[i];
-	fail_msg("no shape is named '%s'", name);
-	return NULL;
-}
-
 static void each_benign_shape_moves_the_sense_that_it_is_meant_to_test(void **state)
 {
-	const struct held_out *set = *state;
-	size_t count = sizeof(meant) / sizeof(meant[0]);
-	struct davy_label label;
-	struct digest digest;
-
-	assert_int_equal(count * 2, set->count);
-	for (size_t i = 0; i < count; i++) {
-		const struct davy_scenario *shape = shape_named(set, meant[i].name);
-
-		assert_int_equal(shape->class, DAVY_CLASS_NONE);
-		for (uint64_t seed = 1; seed <= 3; seed++) {
-			run_shape(shape, seed, &digest, &label);
-			if (digest.kinds[meant[i].kind] < meant[i].least)
-				fail_msg("'%s' with seed %d: only %d of its events", shape->name,
-					 (int)seed, (int)digest.kinds[meant[i].kind]);
-		}
-	}
+	check_meant(*state, "check4_", meant, sizeof(meant) / sizeof(meant[0]));
 }
 
 int main(void)

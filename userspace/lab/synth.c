@@ -10,6 +10,7 @@
 #include "lab/check2_set.h"
 #include "lab/check3_set.h"
 #include "lab/check4_set.h"
+#include "lab/check5_set.h"
 #include "lab/check_set.h"
 
 #define DAY_S 86400
@@ -88,6 +89,8 @@ const struct davy_scenario *davy_scenario_find(const char *name)
 		found = synth_find(davy_check3_scenarios, davy_check3_scenario_count, name);
 	if (!found)
 		found = synth_find(davy_check4_scenarios, davy_check4_scenario_count, name);
+	if (!found)
+		found = synth_find(davy_check5_scenarios, davy_check5_scenario_count, name);
 	return found;
 }
 

@@ -13,6 +13,7 @@
 #include "lab/check2_set.h"
 #include "lab/check3_set.h"
 #include "lab/check4_set.h"
+#include "lab/check5_set.h"
 #include "lab/check_set.h"
 #include "lab/progress.h"
 #include "lab/synth.h"
@@ -50,6 +51,7 @@ static int scenarios(bool json)
 	synth_list(davy_check2_scenarios, davy_check2_scenario_count, json);
 	synth_list(davy_check3_scenarios, davy_check3_scenario_count, json);
 	synth_list(davy_check4_scenarios, davy_check4_scenario_count, json);
+	synth_list(davy_check5_scenarios, davy_check5_scenario_count, json);
 	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
@@ -64,7 +66,7 @@ static bool synth_is_file(const char *out)
 static size_t synth_total(void)
 {
 	return davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count +
-	       davy_check3_scenario_count + davy_check4_scenario_count;
+	       davy_check3_scenario_count + davy_check4_scenario_count + davy_check5_scenario_count;
 }
 
 static const struct davy_scenario *synth_at(size_t i)
@@ -80,7 +82,10 @@ static const struct davy_scenario *synth_at(size_t i)
 	i -= davy_check2_scenario_count;
 	if (i < davy_check3_scenario_count)
 		return &davy_check3_scenarios[i];
-	return &davy_check4_scenarios[i - davy_check3_scenario_count];
+	i -= davy_check3_scenario_count;
+	if (i < davy_check4_scenario_count)
+		return &davy_check4_scenarios[i];
+	return &davy_check5_scenarios[i - davy_check4_scenario_count];
 }
 
 /* No word but its own takes a part of the held-out set "set". */
@@ -104,7 +109,9 @@ static bool synth_belongs(size_t i, const char *word)
 	const struct davy_scenario *s = synth_at(i);
 	bool day = davy_scenario_is_day(s);
 
-	if (i >= synth_total() - davy_check4_scenario_count)
+	if (i >= synth_total() - davy_check5_scenario_count)
+		return synth_is_of_set(s, "check5", word);
+	if (i >= synth_total() - davy_check5_scenario_count - davy_check4_scenario_count)
 		return synth_is_of_set(s, "check4", word);
 	if (i >= davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count)
 		return synth_is_of_set(s, "check3", word);
