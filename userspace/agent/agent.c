@@ -101,6 +101,7 @@ static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	davy_child_reap_left();
 	davy_groups_tick(a, ev.at_ns);
 	davy_units_tick(a, ev.at_ns);
+	davy_agent_orders_tick(a, ev.at_ns);
 	davy_agent_vram_tick(a, ev.at_ns);
 	davy_output_tick(a);
 	if (a->trace && ev.at_ns - a->flushed_ns >= FLUSH_NS) {

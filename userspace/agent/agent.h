@@ -123,6 +123,8 @@ struct davy_link {
 	bool old_gone;	   /* of the act: the old engine has exited */
 	bool stops;	   /* the act ends when the old engine exits */
 	json_t *ordered;   /* reply to an operator when the act ends; NULL: none is pending */
+	json_t *early;	   /* an order to a service whose engine is not identified yet */
+	uint64_t early_ns; /* when it came */
 	uint32_t ordered_plan;
 	char model[DAVY_MODEL_LEN];
 	char api_key[DAVY_API_KEY_LEN];

@@ -53,6 +53,8 @@ void davy_restored_in_unit(const struct davy_service *u);
 
 /* orders.c: NULL: the reply goes to the link now or later. Otherwise the reason of the refusal. */
 const char *davy_agent_order(struct davy_link *link, const json_t *message);
+/* Executes early orders whose service is identified by now, or was not in 20 s. */
+void davy_agent_orders_tick(struct davy_agent *a, uint64_t now_ns);
 void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_order_ended(struct davy_agent *a, const struct davy_ev_act *act);
 

@@ -13,6 +13,9 @@
 #include "lib/message.h"
 #include "report/plan_text.h"
 #include "agent/act/acting.h"
+#include "agent/act/units.h"
+
+#define EARLY_NS (20 * DAVY_NS_PER_S)
 
 static bool orders_take_number(const json_t *message, const char *key, uint64_t most,
 			       uint64_t *ret_number)
@@ -117,24 +120,67 @@ static const char *rehearse(struct davy_link *link, const struct davy_event *ev)
 	return "the order would have no effect";
 }
 
-const char *davy_agent_order(struct davy_link *link, const json_t *message)
+/* A service was adopted, or systemd has started it anew: the readers inspect its process. */
+static bool orders_are_early(struct davy_agent *a, uint32_t workload)
+{
+	const struct davy_service *u = davy_unit_of_workload(a, workload);
+
+	return u && u->main_pid && !u->met;
+}
+
+static const char *orders_execute(struct davy_link *link, const struct davy_event *ev, bool dry_run)
 {
 	struct davy_agent *a = link->agent;
+
+	if (dry_run)
+		return rehearse(link, ev);
+	a->orderer = link;
+	davy_agent_feed(a, ev);
+	a->orderer = NULL;
+	return NULL;
+}
+
+static const char *orders_take(struct davy_link *link, const json_t *message, bool waits)
+{
 	struct davy_event ev = davy_agent_event(DAVY_EV_ORDER, 0);
 	const char *why = take_order(message, &ev.order);
 
 	if (!why && !davy_event_valid(&ev))
 		why = "the order is invalid";
+	if (!why && (link->ordered || link->early))
+		why = "an order is already pending";
 	if (why)
 		return why;
-	if (json_is_true(json_object_get(message, "dry_run")))
-		return rehearse(link, &ev);
-	if (link->ordered)
-		return "an order is already pending";
-	a->orderer = link;
-	davy_agent_feed(a, &ev);
-	a->orderer = NULL;
-	return NULL;
+	if (!waits || !orders_are_early(link->agent, ev.order.workload))
+		return orders_execute(link, &ev, json_is_true(json_object_get(message, "dry_run")));
+	link->early = json_deep_copy(message);
+	link->early_ns = ev.at_ns;
+	return link->early ? NULL : "out of memory";
+}
+
+const char *davy_agent_order(struct davy_link *link, const json_t *message)
+{
+	return orders_take(link, message, true);
+}
+
+void davy_agent_orders_tick(struct davy_agent *a, uint64_t now_ns)
+{
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
+		struct davy_link *link = &a->links[i];
+		json_t *order = link->early;
+		const char *why;
+
+		if (!order ||
+		    (now_ns - link->early_ns < EARLY_NS &&
+		     orders_are_early(a, (uint32_t)davy_message_number(order, "workload", 0))))
+			continue;
+		link->early = NULL;
+		why = orders_take(link, order, false);
+		if (why)
+			davy_message_send(link->fd,
+					  json_pack("{s:s, s:s}", "op", "error", "why", why));
+		json_decref(order);
+	}
 }
 
 static void orders_end(struct davy_link *link, bool failed, int result)

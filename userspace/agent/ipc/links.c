@@ -205,6 +205,7 @@ static void link_close(struct davy_link *link)
 		link->agent->hooks->link_gone(link);
 	sd_event_source_disable_unref(link->source);
 	json_decref(link->ordered);
+	json_decref(link->early);
 	memset(link, 0, sizeof(*link));
 }
 
