@@ -10,6 +10,8 @@
 #define PEAKS_STALE  3			   /* periods without a new peak: the row has ended */
 #define PEAK_BYTES   (64ULL << 20)	   /* a smaller fall does not end a peak of a request */
 #define BRIM	     1024 /* fraction of the total: with less left the heap was already full */
+#define TOP_NS	     (3600 * DAVY_NS_PER_S)
+#define NEWS	     4 /* growth is news when it has covered so much of the room above the top */
 #define FRESH_NS     (1500 * DAVY_NS_PER_MS)
 #define FRESH_MAX_NS (60 * DAVY_NS_PER_S)
 
@@ -43,16 +45,18 @@ static uint64_t forecast_slope(uint64_t from_ns, uint64_t from, uint64_t to_ns, 
 	return to > from ? (to - from) * 1000 / (ms ? ms : 1) : 0;
 }
 
-static void forecast_begin(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used)
+static void forecast_begin(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used,
+			   uint64_t top)
 {
 	memset(c, 0, sizeof(*c));
 	c->at_ns[0] = c->since_ns = at_ns;
 	c->used[0] = c->from = used;
+	c->top = top;
 	c->count = 1;
 }
 
 /* After a drop of more than half of the rise, a new growth begins at the newest point. */
-static void forecast_restart_at_drop(struct davy_forecast_scale *c)
+static void forecast_restart_at_drop(struct davy_forecast_scale *c, uint64_t at_top)
 {
 	uint64_t newest = c->used[c->count - 1], top = newest;
 
@@ -62,7 +66,7 @@ static void forecast_restart_at_drop(struct davy_forecast_scale *c)
 		if (c->used[i] > top)
 			top = c->used[i];
 	if (top - newest > NOISE && (top - newest) * 2 > top - c->used[0])
-		forecast_begin(c, c->at_ns[c->count - 1], newest);
+		forecast_begin(c, c->at_ns[c->count - 1], newest, at_top);
 }
 
 /* Three of four steps rise, and the total rise is more than twice the largest drop. */
@@ -109,11 +113,12 @@ static void forecast_push(struct davy_forecast_scale *c, uint64_t at_ns, uint64_
 	c->used[c->count++] = used;
 }
 
-static void forecast_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns, uint64_t used)
+static void forecast_add(struct davy_forecast *f, int scale, uint64_t at_ns, uint64_t used)
 {
+	struct davy_forecast_scale *c = &f->scale[scale];
 	uint32_t newest;
 
-	forecast_restart_at_drop(c);
+	forecast_restart_at_drop(c, f->top);
 	newest = c->count - 1;
 	if (at_ns - c->at_ns[newest] < scales[scale].width_ns) {
 		if (used < c->used[newest]) {
@@ -123,7 +128,7 @@ static void forecast_add(struct davy_forecast_scale *c, int scale, uint64_t at_n
 		return;
 	}
 	if (used <= c->used[0] + NOISE) { /* no growth since the first point */
-		forecast_begin(c, at_ns, used);
+		forecast_begin(c, at_ns, used, f->top);
 		return;
 	}
 	forecast_push(c, at_ns, used);
@@ -187,13 +192,17 @@ void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 		struct davy_forecast_scale *c = &f->scale[i];
 
 		if (!c->count || at_ns - f->last_ns > scales[i].patience_ns)
-			forecast_begin(c, at_ns, used);
+			forecast_begin(c, at_ns, used, f->top);
 		else
-			forecast_add(c, i, at_ns, used);
+			forecast_add(f, i, at_ns, used);
 	}
 	f->step = f->last_ns ? forecast_slope(f->last_ns, f->last_used, at_ns, used) : 0;
 	forecast_note_drop(f, at_ns, used);
 	forecast_note_peaks(f, at_ns, used);
+	if (used >= f->top || at_ns - f->top_ns > TOP_NS) {
+		f->top = used;
+		f->top_ns = at_ns;
+	}
 	f->last_ns = at_ns;
 	f->last_used = used;
 }
@@ -247,6 +256,18 @@ static bool forecast_seen_before(const struct davy_forecast *f, uint64_t total)
 	       (f->peak < total - total / 50 || f->margin < total / 400);
 }
 
+/*
+ * True if the heap had been nearly as full in the hour before this growth, and had room. Use that
+ * wanders in a band below the brim rises to a new top at times, by little.
+ */
+static bool forecast_is_no_news(const struct davy_forecast_scale *c, uint64_t used, uint64_t total)
+{
+	uint64_t news = used > c->top ? used - c->top : 0;
+
+	return c->top > c->from + NOISE && c->top > total - total / 4 &&
+	       c->top < total - total / 128 && used < total && news < (total - used) / NEWS;
+}
+
 struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t total,
 				       uint64_t age_ns)
 {
@@ -262,7 +283,8 @@ struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t t
 		o.step = f->step;
 		o.since_ns = c->since_ns;
 		o.good_until_ns = forecast_until(f, c);
-		o.seen_before = c->since_ns >= f->peak_ns && forecast_seen_before(f, total);
+		o.seen_before = (c->since_ns >= f->peak_ns && forecast_seen_before(f, total)) ||
+				forecast_is_no_news(c, f->last_used, total);
 	}
 	if (o.rate && forecast_is_flat(f))
 		memset(&o, 0, sizeof(o));

@@ -20,6 +20,7 @@ struct davy_forecast_scale {
 	uint64_t used[DAVY_FORECAST_POINTS];
 	uint64_t since_ns; /* start of the current growth; all points are later */
 	uint64_t from;	   /* use at that time */
+	uint64_t top;	   /* the highest use in the hour before */
 	uint64_t rate;	   /* bytes per second, 0: no trend */
 	uint64_t fall;	   /* largest drop between two samples since then, finest scale only */
 	uint32_t count;
@@ -36,7 +37,9 @@ struct davy_forecast {
 	uint64_t peak;	 /* maximum before the last large drop */
 	uint64_t margin; /* expected overshoot above the peak: one eighth of the last rise */
 	uint64_t peak_ns;
-	uint64_t high_ns;			/* time of the maximum since the last large drop */
+	uint64_t high_ns; /* time of the maximum since the last large drop */
+	uint64_t top;	  /* the highest use of the last hour */
+	uint64_t top_ns;
 	uint64_t peaks[DAVY_FORECAST_PEAKS];	/* of a saw tooth that rises from peak to peak, */
 	uint64_t peaks_ns[DAVY_FORECAST_PEAKS]; /* oldest first */
 	uint32_t peak_count;
@@ -48,7 +51,7 @@ struct davy_outlook {
 	uint64_t since_ns;	/* start of the growth */
 	uint64_t step;		/* rate of the newest sample alone: low if a load has just ended */
 	uint64_t good_until_ns; /* the outlook expires then if no sample arrives */
-	bool seen_before;	/* this level was reached recently and did not fill the heap */
+	bool seen_before; /* it reached this level before, or nearly, and did not fill the heap */
 	bool of_peaks;
 	uint64_t peaks_left; /* peaks that will find room */
 	uint64_t period_ns;  /* between two of them */
