@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record.h"
 
+#include "report/plan_text.h"
+
 static void graph(uint32_t pid, uint64_t entered_ns, uint64_t count, uint64_t max_ns)
 {
 	struct davy_event ev = event(DAVY_EV_GRAPH, pid);
@@ -423,6 +425,46 @@ static void a_failure_exit_after_out_of_memory_is_a_crash(void **state)
 			 DAVY_VERDICT_GO);
 }
 
+/* PyTorch raises "CUDA error: an illegal memory access", and the engine exits. */
+static void a_failure_exit_after_an_xid_is_a_crash(void **state)
+{
+	const uint32_t codes[] = { 31, 13 };
+	struct davy_event ev;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		served_engine();
+		ev = event(DAVY_EV_LOG, 50);
+		ev.log.kind = DAVY_LOG_XID;
+		ev.log.code = codes[i];
+		tell(&ev);
+		pass(2 * S);
+		ends(50, 1 << 8);
+		davy_reason_text(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), text, sizeof(text));
+		assert_string_equal(text, "exited with 1 after a fault on the GPU (Xid)");
+		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 3);
+	}
+}
+
+/* 43 and 45 are what the driver does to a process that ends; an hour later it is another reason. */
+static void other_exits_after_an_xid_are_no_crash(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		served_engine();
+		ev = event(DAVY_EV_LOG, i == 2 ? 51 : 50);
+		ev.log.kind = DAVY_LOG_XID;
+		ev.log.code = i ? 31 : 45;
+		tell(&ev);
+		pass(i == 1 ? 3600 * S : S);
+		ends(50, 1 << 8);
+		assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
+	}
+}
+
 static void a_discovery_child_killed_on_purpose_is_no_crash(void **state)
 {
 	struct davy_event ev;
@@ -710,6 +752,8 @@ int main(void)
 		cmocka_unit_test(a_start_that_was_only_tried_is_a_hazard_with_its_stage),
 		cmocka_unit_test(a_requested_end_is_not_a_crash),
 		cmocka_unit_test(a_failure_exit_after_out_of_memory_is_a_crash),
+		cmocka_unit_test(a_failure_exit_after_an_xid_is_a_crash),
+		cmocka_unit_test(other_exits_after_an_xid_are_no_crash),
 		cmocka_unit_test(a_discovery_child_killed_on_purpose_is_no_crash),
 		cmocka_unit_test(an_engine_that_a_user_kills_is_a_note),
 		cmocka_unit_test(a_runner_that_its_manager_unloads_is_no_crash),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: an engine process was killed by an unexpected signal, or failed after its device ran out
- *   of memory or an allocation was refused while it loaded; or its start did not get past a stage;
- *   or runners end with an error.
+ *   of memory, after a fault of its own on NVIDIA's GPU, or after an allocation was refused while
+ *   it loaded; or its start did not get past a stage; or runners end with an error.
  * Threshold: one. It is a device failure if the process threw a vk:: exception before. A runner
  *   with a model that exits with an error (Ollama's own one with 2 after a panic) counts from
  *   "exits" within "window" on. Level 3 if one of them computed. Otherwise level 2, without an
@@ -20,6 +20,8 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+
+#define XID_NS (60 * DAVY_NS_PER_S) /* CUDA reports the fault with the next call */
 
 #define SIG_HUP	 1
 #define SIG_INT	 2
@@ -42,6 +44,11 @@ static bool runner_crash_killed_by_manager(struct davy_step *s, const struct dav
 	       !p->oom_killed_ns;
 }
 
+static bool runner_crash_after_xid(const struct davy_step *s, const struct davy_process *p)
+{
+	return p->xid_ns && s->now_ns - p->xid_ns <= XID_NS;
+}
+
 static bool runner_crash_crashed(struct davy_step *s, const struct davy_process *p, int32_t status)
 {
 	int sig = status & 0x7f;
@@ -50,7 +57,8 @@ static bool runner_crash_crashed(struct davy_step *s, const struct davy_process 
 		return false;
 	if (sig)
 		return !runner_crash_asked_for(sig);
-	return status != 0 && (p->out_of_memory_ns || davy_load_refused(s, p));
+	return status != 0 &&
+	       (p->out_of_memory_ns || davy_load_refused(s, p) || runner_crash_after_xid(s, p));
 }
 
 static uint8_t runner_crash_level(const struct davy_process *p, int32_t status)
@@ -151,7 +159,10 @@ static void runner_crash_look(struct davy_step *s)
 	w = davy_world_workload(&s->core->world, p->workload);
 	note.unit = DAVY_UNIT_STATUS;
 	note.observed = (uint32_t)gone->status;
-	note.device_class = p->exception_ns || p->out_of_memory_ns || davy_load_refused(s, p);
+	note.device_class = p->exception_ns || p->out_of_memory_ns || davy_load_refused(s, p) ||
+			    runner_crash_after_xid(s, p);
+	if (runner_crash_after_xid(s, p))
+		davy_plan_evidence(&note, p->xid_ns, DAVY_EV_LOG, 1);
 	if (p->exception_ns)
 		davy_plan_evidence(&note, p->exception_ns, DAVY_EV_THROW, 1);
 	else if (p->out_of_memory_ns)
@@ -198,6 +209,8 @@ static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c
 		c->say(c, "; its quota of VRAM refused an allocation");
 	else if (runner_crash_has(p, DAVY_EV_ALLOC_FAILED))
 		c->say(c, "; the driver refused an allocation");
+	else if (!sig && runner_crash_has(p, DAVY_EV_LOG))
+		c->say(c, " after a fault on the GPU (Xid)");
 	if (p->threshold)
 		c->say(c, " (%" PRIu64 " such runners recently)", p->threshold);
 }

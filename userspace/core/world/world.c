@@ -409,6 +409,17 @@ static void world_note_oom_kill(struct davy_world *w, const struct davy_event *e
 		p->oom_killed_ns = ev->at_ns;
 }
 
+/* 13: an exception of its shaders; 31: a page fault. Its context is lost. */
+static void world_note_xid(struct davy_world *w, const struct davy_event *ev)
+{
+	bool fault = ev->kind == DAVY_EV_LOG && ev->log.kind == DAVY_LOG_XID &&
+		     (ev->log.code == 13 || ev->log.code == 31);
+	struct davy_process *p = fault && ev->pid ? davy_world_process(w, ev->pid) : NULL;
+
+	if (p)
+		p->xid_ns = ev->at_ns;
+}
+
 static void world_note_refusal(struct davy_world *w, const struct davy_event *ev)
 {
 	struct davy_process *p = davy_world_process(w, ev->pid);
@@ -436,6 +447,7 @@ void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 	struct davy_process *p;
 
 	world_note_oom_kill(w, ev);
+	world_note_xid(w, ev);
 	switch (ev->kind) {
 	case DAVY_EV_PROCESS:
 		world_apply_process(w, ev);
