@@ -283,7 +283,7 @@ const struct davy_hazard_row davy_hazard_hardware = {
 	.look = hardware_look,
 	.reason = hardware_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
-			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
+			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_DISCOVERY_MISS | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.doubtful = true,
 	.escalation[0] = { 3, { DAVY_ACTION_MIGRATE_CPU } },

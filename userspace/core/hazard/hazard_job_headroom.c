@@ -355,7 +355,8 @@ const struct davy_hazard_row davy_hazard_job_headroom = {
 	.sees = DAVY_SEES(DAVY_EV_JOB_TIMES) | DAVY_SEES(DAVY_EV_RING),
 	.look = job_headroom_look,
 	.reason = job_headroom_reason,
-	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
+	.precursor.leads =
+		DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SHRINK }, DAVY_FORM_GROWING },
 	.escalation[1] = { 3,

@@ -125,7 +125,8 @@ const struct davy_hazard_row davy_hazard_job_stall = {
 	.sees = DAVY_SEES(DAVY_EV_RING),
 	.look = job_stall_look,
 	.reason = job_stall_reason,
-	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
+	.precursor.leads =
+		DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 3,
 			   { DAVY_ACTION_PAUSE, DAVY_ACTION_SHRINK, DAVY_ACTION_MIGRATE_CPU,

@@ -389,7 +389,8 @@ const struct davy_hazard_row davy_hazard_reset = {
 		DAVY_SEES(DAVY_EV_LOG),
 	.look = reset_look,
 	.reason = reset_reason,
-	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
+	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT |
+			   DAVY_CAN_DISCOVERY_MISS | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
 	.escalation[0] = { 3, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
 	.shortage = DAVY_SHORT_OF_TIME,
