@@ -4,8 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CHECKS	   16
+#define TIMEOUT_NS (2 * DAVY_NS_PER_S) /* of a one-token check (davylamp.8) */
+
+struct check {
+	uint32_t workload; /* 0: empty */
+	uint64_t asked_ns;
+};
+
 struct davy_acts {
 	struct davy_core core;
+	struct check checks[CHECKS];
 };
 
 struct davy_acts *davy_acts_new(const struct davy_config *config)
@@ -25,14 +34,54 @@ void davy_acts_free(struct davy_acts *acts)
 	free(acts);
 }
 
+static void acts_note_check(struct davy_acts *acts, const struct davy_plan *plan)
+{
+	for (size_t i = 0; i < CHECKS; i++) {
+		if (acts->checks[i].workload)
+			continue;
+		acts->checks[i] = (struct check){ plan->workload, plan->at_ns };
+		return;
+	}
+}
+
 static void acts_step(struct davy_acts *acts, struct davy_judge *judge, const struct davy_event *ev)
 {
 	struct davy_plan plans[DAVY_PLANS_MAX];
 	size_t said = davy_core_step(&acts->core, ev, plans, DAVY_PLANS_MAX);
 
-	for (size_t i = 0; i < said; i++)
+	for (size_t i = 0; i < said; i++) {
 		if (plans[i].kind == DAVY_PLAN_ACTION)
 			davy_judge_act(judge, &acts->core, &plans[i]);
+		else if (plans[i].kind == DAVY_PLAN_CHECK)
+			acts_note_check(acts, &plans[i]);
+	}
+}
+
+/* Answers the checks that are due before "now_ns". */
+static void acts_answer(struct davy_acts *acts, struct davy_judge *judge, uint64_t now_ns)
+{
+	for (size_t i = 0; i < CHECKS; i++) {
+		struct check c = acts->checks[i];
+		const struct davy_workload *w;
+		const struct davy_process *p;
+		struct davy_event ev = { .at_ns = c.asked_ns + TIMEOUT_NS, .kind = DAVY_EV_PROBE };
+
+		if (!c.workload || ev.at_ns > now_ns)
+			continue;
+		acts->checks[i].workload = 0;
+		w = davy_world_workload(&acts->core.world, c.workload);
+		p = w ? davy_world_process(&acts->core.world, w->pid) : NULL;
+		if (!p || !p->graph.graph_count)
+			continue;
+		ev.pid = p->pid;
+		ev.probe.workload = c.workload;
+		ev.probe.health_status = 200;
+		if (!p->graph.entered_ns || p->graph.entered_ns > c.asked_ns) {
+			ev.probe.completion_status = 200;
+			ev.probe.token_count = 1;
+		}
+		acts_step(acts, judge, &ev);
+	}
 }
 
 /* As a llama-server that the agent has started: it can do all but unload its only model. */
@@ -78,6 +127,7 @@ void davy_acts_replay(struct davy_acts *acts, struct davy_judge *judge,
 	for (size_t i = 0; i < count; i++) {
 		const struct davy_event *ev = &events[i];
 
+		acts_answer(acts, judge, ev->at_ns);
 		if (ev->kind == DAVY_EV_PROCESS && ev->process.engine != DAVY_ENGINE_NONE &&
 		    !ev->process.workload && ev->pid) {
 			acts_adopt(acts, judge, ev);

@@ -2,7 +2,9 @@
 /*
  * What the agent would do about the alarms of a trace. A second core judges the trace, with every
  * engine adopted and in mode advise. It is separate from the core that raises the alarms, because
- * an adopted engine is also checked by requests, which a trace cannot answer.
+ * an adopted engine is also checked by requests. A trace has no answers: an engine whose graph is
+ * in flight since before the check gives none, one whose graphs end gives a token. Checks of
+ * engines without such events stay open.
  */
 #ifndef DAVY_ACT_REPLAY_H
 #define DAVY_ACT_REPLAY_H

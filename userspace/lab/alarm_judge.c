@@ -24,6 +24,8 @@ void davy_judge_event(struct davy_judge *j, const struct davy_event *ev)
 	if (!l->pid || ev->pid != l->pid)
 		return;
 	j->met |= ev->kind == DAVY_EV_PROCESS;
+	if (ev->kind == DAVY_EV_PROCESS && ev->process.model[0])
+		davy_copy_name(j->model, sizeof(j->model), ev->process.model);
 	if (ev->at_ns >= l->precursor_ns)
 		j->named_in |= 1ULL << ev->kind;
 }
@@ -86,24 +88,44 @@ static void alarm_judge_raise(struct davy_judge *j, const struct davy_plan *plan
 	memcpy(a->ring, plan->ring, sizeof(a->ring));
 }
 
-/* True if the alarm is about the failing device or process, or about the whole host. */
-static bool concerns(const struct davy_label *l, const struct davy_plan *plan)
+/*
+ * True if the alarm is about the failing device or process, about the whole host, or about another
+ * process that computes the failing model: a worker on the next device.
+ */
+static bool concerns(const struct davy_judge *j, const struct davy_plan *plan)
 {
+	const struct davy_label *l = &j->of->label;
+
 	if (!plan->pid && !plan->device[0])
 		return true;
 	if (l->pid && plan->pid == l->pid)
 		return true;
+	if (j->model[0] && davy_same_name(plan->model, j->model))
+		return true;
 	return l->device[0] && davy_same_name(plan->device, l->device);
 }
 
-static bool alarm_judge_can_lead(const struct davy_label *l, const struct davy_plan *plan)
+static bool alarm_judge_is_about(const struct davy_label *l, const struct davy_plan *plan)
 {
 	struct davy_subject alarm = { plan->device, plan->pid };
 	struct davy_subject failure = { l->device, l->pid };
 
-	return davy_leads_of(davy_precursor((enum davy_hazard)plan->hazard), plan->form) &
-		       1u << l->class
-	       && davy_foresight_same_subject((enum davy_log_class)l->class, alarm, failure);
+	return davy_foresight_same_subject((enum davy_log_class)l->class, alarm, failure);
+}
+
+static bool alarm_judge_can_lead(const struct davy_label *l, const struct davy_plan *plan)
+{
+	const struct davy_precursor *p = davy_precursor((enum davy_hazard)plan->hazard);
+
+	return davy_leads_of(p, plan->form) & 1u << l->class && alarm_judge_is_about(l, plan);
+}
+
+/* In any form: an engine that hangs is replaced before what may follow. */
+static bool alarm_judge_can_prevent(const struct davy_label *l, const struct davy_plan *plan)
+{
+	const struct davy_precursor *p = davy_precursor((enum davy_hazard)plan->hazard);
+
+	return p->leads & 1u << l->class && alarm_judge_is_about(l, plan);
 }
 
 static void alarm_judge_false(struct davy_judge *j, const struct davy_plan *plan)
@@ -122,7 +144,7 @@ static void alarm_judge_new(struct davy_judge *j, const struct davy_plan *plan)
 
 	if (j->of->failed && plan->at_ns >= l->failure_ns)
 		return;
-	if (j->of->failed && concerns(l, plan) && plan->at_ns + DAVY_EARLY_NS >= l->cause_ns) {
+	if (j->of->failed && concerns(j, plan) && plan->at_ns + DAVY_EARLY_NS >= l->cause_ns) {
 		may_foresee = alarm_judge_can_lead(l, plan);
 		j->score.reported = true;
 		j->score.no_credit_count++; /* until the end shows more */
@@ -153,11 +175,11 @@ void davy_judge_act(struct davy_judge *j, const struct davy_core *core,
 	if (plan->verdict == DAVY_VERDICT_REFUSED ||
 	    (j->of->failed && plan->at_ns >= l->failure_ns))
 		return;
-	if (!j->of->failed || !concerns(l, plan) || plan->at_ns + DAVY_EARLY_NS < l->cause_ns) {
+	if (!j->of->failed || !concerns(j, plan) || plan->at_ns + DAVY_EARLY_NS < l->cause_ns) {
 		j->score.false_act_count += j->of->labelled;
 		return;
 	}
-	if (!alarm_judge_can_lead(l, plan) || (j->act_end_ns && end_ns >= j->act_end_ns))
+	if (!alarm_judge_can_prevent(l, plan) || (j->act_end_ns && end_ns >= j->act_end_ns))
 		return;
 	j->act_end_ns = end_ns;
 	j->score.act = plan->action;

@@ -8,9 +8,9 @@
  *     part of;
  *   - it stood then, or was cleared less than its hazard's horizon before.
  * Its lead time is counted from the precursor to that first failure. An alarm before the cause, or
- * about another device and process, is false. Any other alarm before the failure only reports what
- * has begun: a hang before the driver notices it, the first crash of a loop. Alarms after the
- * failure are not judged.
+ * about another device and process (other workers of the failing model excepted), is false. Any
+ * other alarm before the failure only reports what has begun: a hang before the driver notices it,
+ * the first crash of a loop. Alarms after the failure are not judged.
  *
  * The process: right if one of the alarms that foresee the failure names the label's process, as
  * subject, victim or culprit, or that of the incident's first failure. Else the earliest of them is
@@ -21,7 +21,7 @@
  * Actions are judged apart (act_replay.h). The agent would have acted in time if a hazard that can
  * lead to the failure led to an action, and the action ends before the first failure by its
  * measured duration. An action in a benign trace, before the cause, or about another device and
- * process is false.
+ * process is false, with the same exception.
  */
 #ifndef DAVY_ALARM_JUDGE_H
 #define DAVY_ALARM_JUDGE_H
@@ -88,9 +88,10 @@ struct davy_judge {
 	const struct davy_case *of;
 	struct davy_raised_alarm raised[DAVY_ALARMS_MAX];
 	struct davy_score score;
-	uint64_t act_end_ns; /* end of the action that ends first; 0: none */
-	uint64_t named_in;   /* DAVY_SEES() of events since the precursor with the label's pid */
-	bool met;	     /* the label's process runs */
+	uint64_t act_end_ns;	    /* end of the action that ends first; 0: none */
+	char model[DAVY_MODEL_LEN]; /* of the label's process; "": not known yet */
+	uint64_t named_in; /* DAVY_SEES() of events since the precursor with the label's pid */
+	bool met;	   /* the label's process runs */
 };
 
 void davy_judge_begin(struct davy_judge *j, const struct davy_case *of);
