@@ -72,24 +72,49 @@ static __always_inline struct lineage *lineage_of(struct cgroup *own)
 	return lineage_read(own, leaf, now);
 }
 
-static __noinline struct davy_vram *account_new(struct davy_vram_key *key, struct cgroup *at)
+static __always_inline struct davy_vram_counts *counts(void)
 {
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&vram_counts, &zero);
+}
+
+static __noinline struct davy_vram *account_new(struct davy_vram_key *key, struct cgroup *at,
+						__u32 managed)
+{
+	struct davy_vram_counts *have = counts();
 	struct davy_vram fresh = {};
 	const char *name = BPF_CORE_READ(at, kn, name);
+	long err = -E2BIG;
 
+	if (!have)
+		return 0;
 	if (BPF_CORE_READ(at, kn, id) == key->cgroup)
 		bpf_probe_read_kernel_str(fresh.name, sizeof(fresh.name), name);
-	if (bpf_map_update_elem(&vram_accounts, key, &fresh, BPF_NOEXIST) == -E2BIG)
+	if (managed || have->accounts < DAVY_MAX_VRAM / 2)
+		err = bpf_map_update_elem(&vram_accounts, key, &fresh, BPF_NOEXIST);
+	if (!err)
+		__sync_fetch_and_add(&have->accounts, 1);
+	else if (err == -E2BIG)
 		davy_lost(DAVY_LOSS_SUMS_FULL);
 	return bpf_map_lookup_elem(&vram_accounts, key);
 }
 
+/* "managed": the cgroup at this level has a limit. */
 static __always_inline struct davy_vram *account_of(struct davy_vram_key *key, struct cgroup *own,
-						    __u32 level)
+						    __u32 level, __u32 managed)
 {
 	struct davy_vram *known = bpf_map_lookup_elem(&vram_accounts, key);
 
-	return known ? known : account_new(key, ancestor(own, level));
+	return known ? known : account_new(key, ancestor(own, level), managed);
+}
+
+static __always_inline void account_delete(struct davy_vram_key *key)
+{
+	struct davy_vram_counts *have = counts();
+
+	if (!bpf_map_delete_elem(&vram_accounts, key) && have)
+		__sync_fetch_and_add(&have->accounts, -1);
 }
 
 static __noinline struct davy_vram_device *device_new(struct device *dev, __u64 id,
@@ -171,8 +196,8 @@ static __always_inline void discharge(__u64 cgroup, __u64 device, __u64 size)
 	struct davy_vram_key key = { .cgroup = cgroup, .device = device };
 	struct davy_vram *account = bpf_map_lookup_elem(&vram_accounts, &key);
 
-	if (account)
-		__sync_fetch_and_add(&account->bytes, -size);
+	if (account && __sync_fetch_and_add(&account->bytes, -size) == size && account->gone)
+		account_delete(&key);
 }
 
 /* Takes back the charge of an allocation that was not made. */
@@ -185,6 +210,25 @@ static __noinline void look_drop(struct look *look)
 			discharge(look->of.id[i], look->device, look->size);
 	if (device)
 		__sync_fetch_and_add(&device->pending, -look->size);
+}
+
+/* The argument was changed: what is made is not where it was charged. */
+static __always_inline void look_void(struct look *look)
+{
+	look_drop(look);
+	look->size = 0;
+	look->most = 0;
+}
+
+/* The account of what was made has replaced its charge. */
+static __always_inline void look_done(struct look *look)
+{
+	struct davy_vram_device *device = bpf_map_lookup_elem(&vram_devices, &look->device);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	if (device)
+		__sync_fetch_and_add(&device->pending, -look->size);
+	bpf_map_delete_elem(&looks, &tid);
 }
 
 static __always_inline int looks_end(void)
@@ -232,7 +276,7 @@ static __noinline int admit(struct look *look, struct cgroup *own, __u64 full)
 			continue;
 		key.cgroup = look->of.id[i];
 		limit = bpf_map_lookup_elem(&vram_limits, &key.cgroup);
-		account = account_of(&key, own, i + 1);
+		account = account_of(&key, own, i + 1, 1);
 		if (!account) {
 			look->of.managed &= ~(1u << i); /* no room for it: not limited */
 			continue;
@@ -249,24 +293,35 @@ static __noinline int admit(struct look *look, struct cgroup *own, __u64 full)
 	return 0;
 }
 
+/* Its charge is zero: whatever the ioctl makes in VRAM was not looked at. */
+static __always_inline struct look *look_new(struct lineage *of)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct look fresh = {};
+
+	__builtin_memcpy(&fresh.of, of, sizeof(fresh.of));
+	if (bpf_map_update_elem(&looks, &tid, &fresh, BPF_ANY))
+		davy_lost(DAVY_LOSS_SUMS_FULL);
+	return bpf_map_lookup_elem(&looks, &tid);
+}
+
 static __always_inline int look_begin(struct lineage *of, struct cgroup *own,
 				      struct amdgpu_device *adev, __u64 size, __u64 most)
 {
 	struct davy_vram_device *device = device_of(adev);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct look fresh = { .size = size, .most = most };
-	struct look *look;
+	struct davy_vram_counts *have = counts();
+	struct look *look = look_new(of);
 
-	if (!device)
+	if (!device || !look)
 		return 0;
-	__builtin_memcpy(&fresh.of, of, sizeof(fresh.of));
-	fresh.device = (__u64)BPF_CORE_READ(adev, dev);
-	bpf_map_update_elem(&looks, &tid, &fresh, BPF_ANY);
-	look = bpf_map_lookup_elem(&looks, &tid);
-	if (!look) {
+	if (have && have->objects >= DAVY_MAX_VRAM_BOS) {
 		davy_lost(DAVY_LOSS_SUMS_FULL);
-		return 0;
+		return -ENOMEM; /* the account could not follow it */
 	}
+	look->device = (__u64)BPF_CORE_READ(adev, dev);
+	look->size = size;
+	look->most = most;
 	__sync_fetch_and_add(&device->pending, look->size);
 	if (!admit(look, own, reserve_hit(adev, device)))
 		return 0;
@@ -339,7 +394,7 @@ static __always_inline int placement_refused(struct lineage *of, struct cgroup *
 		if (!(of->managed & 1u << i))
 			continue;
 		key.cgroup = of->id[i];
-		account = device_of(adev) ? account_of(&key, own, i + 1) : 0;
+		account = device_of(adev) ? account_of(&key, own, i + 1, 1) : 0;
 		if (!account)
 			continue;
 		__sync_fetch_and_add(&account->refused, 1);
@@ -347,6 +402,20 @@ static __always_inline int placement_refused(struct lineage *of, struct cgroup *
 		break;
 	}
 	return -ENOMEM;
+}
+
+/* amdgpu_gem_align_pitch(): a row is a multiple of so many pixels, each of whole bytes. */
+static __always_inline __u64 dumb_size(union arguments *with)
+{
+	__u64 bytes = (with->dumb.bpp + 7) / 8, row = with->dumb.width;
+
+	if (bytes == 1)
+		row = round_up(row, 255);
+	else if (bytes == 2)
+		row = round_up(row, 127);
+	else if (bytes == 3 || bytes == 4)
+		row = round_up(row, 63);
+	return round_up(row * bytes * with->dumb.height, PAGE_MASK);
 }
 
 static __always_inline int drm_seen(struct file *file, __u32 nr, union arguments *with,
@@ -359,13 +428,13 @@ static __always_inline int drm_seen(struct file *file, __u32 nr, union arguments
 		return 0;
 	if (nr == NR_GEM_CREATE) {
 		size = round_up(with->create.size, PAGE_MASK);
-		if (!(with->create.domains & DOMAIN_VRAM) || size < with->create.size)
-			return 0;
-		return look_begin(of, own, adev_of(drm), size, size);
+		if (with->create.domains & DOMAIN_VRAM && size >= with->create.size)
+			return look_begin(of, own, adev_of(drm), size, size);
+		look_new(of);
+		return 0;
 	}
 	if (nr == NR_CREATE_DUMB) {
-		size = round_up((__u64)with->dumb.width * ((with->dumb.bpp + 7) / 8), 255);
-		size = round_up(size * with->dumb.height, PAGE_MASK);
+		size = dumb_size(with);
 		return look_begin(of, own, adev_of(drm), size, size);
 	}
 	/* No engine and no driver of Mesa does this. */
@@ -380,11 +449,13 @@ static __always_inline int kfd_seen(struct file *file, union arguments *with, st
 	struct amdgpu_device *adev;
 	__u64 size;
 
-	if (!(with->kfd.flags & KFD_VRAM) || !is_kfd(file))
+	if (!is_kfd(file))
 		return 0;
 	adev = kfd_device(file, with->kfd.gpu_id);
-	if (!adev)
-		return 0; /* the driver returns EINVAL */
+	if (!adev || !(with->kfd.flags & KFD_VRAM)) {
+		look_new(of);
+		return 0;
+	}
 	size = round_up(with->kfd.size, PAGE_MASK);
 	return look_begin(of, own, adev, size, round_up(size, (2 << 20) - 1));
 }
@@ -452,31 +523,50 @@ int BPF_PROG(compat_seen, struct file *file, unsigned int cmd, unsigned long arg
 	return seen(file, cmd, &with, of, own);
 }
 
-/* "look" is NULL for what no ioctl asked for: page tables, buffers of the driver. */
-static __noinline void credit(struct object *bo, struct look *look, struct cgroup *own)
+static __always_inline long object_put(__u64 id, struct object *bo, __u64 how)
+{
+	struct davy_vram_counts *have = counts();
+	long err = -E2BIG;
+
+	if (!have)
+		return err;
+	if (bo->of.managed || have->objects < DAVY_MAX_VRAM_BOS / 2)
+		err = bpf_map_update_elem(&objects, &id, bo, how);
+	if (!err)
+		__sync_fetch_and_add(&have->objects, 1);
+	else if (err != -EEXIST)
+		davy_lost(err == -E2BIG ? DAVY_LOSS_SUMS_FULL : DAVY_LOSS_MAP_BUSY);
+	return err;
+}
+
+/*
+ * "charged" before to each managed cgroup: 0 for what no ioctl asked for (page tables, buffers of
+ * the driver). "raced": it was not looked at as what it is.
+ */
+static __noinline void credit(struct object *bo, struct cgroup *own, __u64 charged, __u32 raced)
 {
 	struct davy_vram_device *device = bpf_map_lookup_elem(&vram_devices, &bo->device);
 	struct davy_vram_key key = { .device = bo->device };
-	bool raced = look && bo->size > look->most;
 	struct davy_vram *account;
 
 	for (__u32 i = 0; i < LEVELS; i++) {
 		__u64 delta = bo->size;
+		__u32 managed = bo->of.managed & 1u << i;
 
 		if (i >= bo->of.count)
 			break;
 		key.cgroup = bo->of.id[i];
-		account = account_of(&key, own, i + 1);
+		account = account_of(&key, own, i + 1, managed);
 		if (!account)
 			continue;
-		if (look && look->of.managed & 1u << i)
-			delta -= look->size;
+		if (managed)
+			delta -= charged;
 		delta += __sync_fetch_and_add(&account->bytes, delta);
 		if (delta > account->peak)
 			account->peak = delta;
-		if (raced && look->of.managed & 1u << i) {
+		if (raced && managed) {
 			__sync_fetch_and_add(&account->raced, 1);
-			tell(&key, account, DAVY_VRAM_RACED, bo->size, look->size);
+			tell(&key, account, DAVY_VRAM_RACED, bo->size, charged);
 		}
 	}
 	if (!device)
@@ -511,12 +601,14 @@ static __always_inline bool is_first_end(struct object *bo)
 static __noinline void object_gone(__u64 id, struct object *bo)
 {
 	struct davy_vram_device *device = bpf_map_lookup_elem(&vram_devices, &bo->device);
+	struct davy_vram_counts *have = counts();
 
 	if (is_first_end(bo))
 		debit(bo);
 	else if (device)
 		__sync_fetch_and_add(&device->wiping, -bo->wiping);
-	bpf_map_delete_elem(&objects, &id);
+	if (!bpf_map_delete_elem(&objects, &id) && have)
+		__sync_fetch_and_add(&have->objects, -1);
 }
 
 SEC("?tp_btf/amdgpu_bo_create")
@@ -526,10 +618,9 @@ int BPF_PROG(vram_made, struct amdgpu_bo *bo)
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct object fresh = {}, *old;
 	struct amdgpu_device *adev;
+	struct look *look = 0;
 	struct lineage *of;
-	struct look *look;
 	__u64 id;
-	long err;
 
 	if (!bo || !(BPF_CORE_READ(bo, preferred_domains) & DOMAIN_VRAM))
 		return 0;
@@ -538,26 +629,21 @@ int BPF_PROG(vram_made, struct amdgpu_bo *bo)
 	if (old)
 		object_gone(id, old);
 	adev = adev_of(BPF_CORE_READ(bo, tbo.base.dev));
-	look = bpf_map_lookup_elem(&looks, &tid);
+	if (BPF_CORE_READ(bo, tbo.type) == ttm_bo_type_device)
+		look = bpf_map_lookup_elem(&looks, &tid);
 	of = look ? &look->of : lineage_of(own);
 	if (!device_of(adev) || !of)
 		return 0;
 	__builtin_memcpy(&fresh.of, of, sizeof(fresh.of));
 	fresh.device = (__u64)BPF_CORE_READ(adev, dev);
 	fresh.size = BPF_CORE_READ(bo, tbo.base.size);
-	err = bpf_map_update_elem(&objects, &id, &fresh, BPF_ANY);
-	if (err) {
-		davy_lost(err == -E2BIG ? DAVY_LOSS_SUMS_FULL : DAVY_LOSS_MAP_BUSY);
+	if (look && look->device != fresh.device)
+		look_void(look);
+	if (object_put(id, &fresh, BPF_ANY))
 		return 0;
-	}
-	credit(&fresh, look, own);
-	if (look) {
-		struct davy_vram_device *device = bpf_map_lookup_elem(&vram_devices, &look->device);
-
-		if (device)
-			__sync_fetch_and_add(&device->pending, -look->size);
-		bpf_map_delete_elem(&looks, &tid);
-	}
+	credit(&fresh, own, look ? look->size : 0, look && fresh.size > look->most);
+	if (look)
+		look_done(look);
 	return 0;
 }
 
@@ -629,13 +715,14 @@ struct walk {
 	void *at; /* root of the handles, or a node of a list */
 	void *end;
 	__u64 index;
+	bool moved; /* into VRAM, by GEM_OP */
 };
 
-static __noinline int adopt(struct amdgpu_bo *bo, struct cgroup *own)
+static __noinline int adopt(struct amdgpu_bo *bo, struct cgroup *own, bool moved)
 {
 	struct lineage *of = lineage_of(own);
-	struct amdgpu_device *adev;
 	struct object fresh = {}, *kept;
+	struct amdgpu_device *adev;
 	__u64 id = (__u64)bo;
 	__u32 users = 0;
 
@@ -647,9 +734,9 @@ static __noinline int adopt(struct amdgpu_bo *bo, struct cgroup *own)
 	__builtin_memcpy(&fresh.of, of, sizeof(fresh.of));
 	fresh.device = (__u64)BPF_CORE_READ(adev, dev);
 	fresh.size = BPF_CORE_READ(bo, tbo.base.size);
-	if (bpf_map_update_elem(&objects, &id, &fresh, BPF_NOEXIST))
+	if (object_put(id, &fresh, BPF_NOEXIST))
 		return 0;
-	credit(&fresh, 0, own);
+	credit(&fresh, own, 0, moved);
 	bpf_probe_read_kernel(&users, sizeof(users),
 			      (void *)bo +
 				      bpf_core_field_offset(struct amdgpu_bo, tbo.base.refcount));
@@ -681,7 +768,7 @@ static long step_handle(__u32 number, struct walk *w)
 					      (w->index >> shift & 63) * sizeof(entry));
 	}
 	if (entry && !((__u64)entry & 3))
-		adopt(entry - bpf_core_field_offset(struct amdgpu_bo, tbo.base), w->own);
+		adopt(entry - bpf_core_field_offset(struct amdgpu_bo, tbo.base), w->own, w->moved);
 	w->index = ((w->index >> shift) + 1) << shift;
 	return !depth;
 }
@@ -693,7 +780,7 @@ static long step_list(__u32 number, struct walk *w)
 	if (!w->at || w->at == w->end)
 		return 1;
 	base = w->at - bpf_core_field_offset(struct amdgpu_vm_bo_base, vm_status);
-	adopt(BPF_CORE_READ(base, bo), w->own);
+	adopt(BPF_CORE_READ(base, bo), w->own, false);
 	bpf_probe_read_kernel(&w->at, sizeof(w->at), w->at);
 	return 0;
 }
@@ -738,6 +825,52 @@ static long swept(struct bpf_map *map, __u64 *id, struct object *bo, void *with)
 		object_gone(*id, bo);
 	else if (!users && is_first_end(bo))
 		debit(bo);
+	return 0;
+}
+
+/*
+ * An object of system memory was moved into VRAM. That is refused to a process with a quota: it has
+ * changed the argument after it was looked at.
+ */
+SEC("?fexit/amdgpu_gem_op_ioctl")
+int BPF_PROG(gem_op_done, struct drm_device *drm, void *data, struct drm_file *file, int ret)
+{
+	struct walk w = { .moved = true };
+	union arguments with = {};
+
+	bpf_probe_read_kernel(&with.op, sizeof(with.op), data);
+	if (ret || with.op.op != OP_SET_PLACEMENT || !(with.op.value & DOMAIN_VRAM))
+		return 0;
+	w.own = own_cgroup((struct task_struct *)bpf_get_current_task());
+	w.at = BPF_CORE_READ(file, object_idr.idr_rt.xa_head);
+	w.index = with.op.handle - BPF_CORE_READ(file, object_idr.idr_base);
+	step_handle(0, &w);
+	return 0;
+}
+
+/* With its last object, the account of a removed cgroup goes, too. */
+static long account_left(struct bpf_map *map, __u64 *device, struct davy_vram_device *of,
+			 __u64 *cgroup)
+{
+	struct davy_vram_key key = { .cgroup = *cgroup, .device = *device };
+	struct davy_vram *account = bpf_map_lookup_elem(&vram_accounts, &key);
+
+	if (!account)
+		return 0;
+	account->gone = 1;
+	if (!account->bytes)
+		account_delete(&key);
+	return 0;
+}
+
+/* Hierarchy 0 is that of cgroup v2. A removed cgroup has no process that could allocate. */
+SEC("?tp_btf/cgroup_rmdir")
+int BPF_PROG(cgroup_removed, struct cgroup *cgrp)
+{
+	__u64 id = BPF_CORE_READ(cgrp, kn, id);
+
+	if (!BPF_CORE_READ(cgrp, root, hierarchy_id))
+		bpf_for_each_map_elem(&vram_devices, account_left, &id, 0);
 	return 0;
 }
 

@@ -55,7 +55,7 @@ struct lineage {
 struct look {
 	struct lineage of;
 	__u64 device;
-	__u64 size;
+	__u64 size; /* charged; 0: it is not to be in VRAM */
 	__u64 most; /* what the driver may make of it; more is a changed argument */
 };
 
@@ -129,5 +129,12 @@ struct {
 	__type(key, __u32);
 	__type(value, struct davy_vram_state);
 } vram_state SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct davy_vram_counts);
+} vram_counts SEC(".maps");
 
 #endif

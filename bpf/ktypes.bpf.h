@@ -16,7 +16,6 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
-
 typedef __u8 u8;
 typedef __u32 u32;
 typedef __u64 u64;
@@ -78,10 +77,15 @@ struct kernfs_node {
 	u64 id;
 };
 
+struct cgroup_root {
+	int hierarchy_id;
+};
+
 struct cgroup {
 	struct kernfs_node *kn;
 	int level;
 	struct cgroup *ancestors[1];
+	struct cgroup_root *root;
 };
 
 struct css_set {
@@ -248,9 +252,14 @@ struct ttm_resource_manager {
 	u64 usage;
 };
 
+enum ttm_bo_type {
+	ttm_bo_type_device = 0, /* of userspace */
+};
+
 struct ttm_buffer_object {
 	struct drm_gem_object base;
 	struct ttm_device *bdev;
+	enum ttm_bo_type type;
 	struct ttm_resource *resource;
 };
 
@@ -277,6 +286,7 @@ struct xa_node {
 
 struct idr {
 	struct xarray idr_rt;
+	unsigned int idr_base;
 };
 
 struct drm_file {

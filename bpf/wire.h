@@ -413,11 +413,11 @@ struct davy_clock {
  * Account of VRAM (admit.bpf.c): what the driver made and has not freed, for each cgroup below the
  * root and each device. A cgroup's bytes contain those of the cgroups below it.
  */
-#define DAVY_VRAM_LEVELS     10 /* of cgroups below the root; deeper ones are not counted alone */
-#define DAVY_VRAM_NAME_LEN   48 /* last component of the cgroup's path */
-#define DAVY_MAX_VRAM	     4096   /* (cgroup, device) pairs */
-#define DAVY_MAX_VRAM_LIMITS 256    /* cgroups with a quota, or that leave the reserve alone */
-#define DAVY_MAX_VRAM_BOS    262144 /* objects that exist at the same time */
+#define DAVY_VRAM_LEVELS     10	  /* of cgroups below the root; deeper ones are not counted alone */
+#define DAVY_VRAM_NAME_LEN   48	  /* last component of the cgroup's path */
+#define DAVY_MAX_VRAM	     4096 /* (cgroup, device) pairs */
+#define DAVY_MAX_VRAM_LIMITS 256  /* cgroups with a quota, or that leave the reserve alone */
+#define DAVY_MAX_VRAM_BOS    262144	 /* objects that exist at the same time */
 #define DAVY_VRAM_EDGE_NS    20000000ULL /* minimum interval between two reports of a pair */
 #define DAVY_VRAM_NO_MAX     (~0ULL)
 
@@ -430,8 +430,9 @@ struct davy_vram {
 	__u64 bytes; /* the allocation that is being decided included */
 	__u64 peak;
 	__u64 refused; /* allocations over the quota or into the reserve */
-	__u64 raced;   /* made larger than what was looked at: the argument was changed */
+	__u64 raced;   /* made otherwise than what was looked at: the argument was changed */
 	__u64 told_ns;
+	__u64 gone; /* its cgroup was removed: deleted with its last object */
 	char name[DAVY_VRAM_NAME_LEN];
 };
 
@@ -453,8 +454,9 @@ enum davy_vram_why {
 	DAVY_VRAM_QUOTA = 1,	 /* refused: over the quota */
 	DAVY_VRAM_RESERVE = 2,	 /* refused: into the reserve of the device */
 	DAVY_VRAM_PLACEMENT = 3, /* refused: an object of system memory is moved into VRAM */
-	DAVY_VRAM_RACED = 4,	 /* made larger than allowed */
-	DAVY_VRAM_WHY_COUNT = 5,
+	DAVY_VRAM_RACED = 4,	 /* made larger or elsewhere than allowed */
+	DAVY_VRAM_HIGH = 5,	 /* allowed; the cgroup has more than its rule's vram_high */
+	DAVY_VRAM_WHY_COUNT = 6,
 };
 
 /* head.tgid is the process that asked. */
@@ -470,6 +472,15 @@ struct davy_wire_vram {
 	__u64 count; /* of this kind and cgroup, cumulative */
 	__u32 why;   /* enum davy_vram_why */
 	__u32 pad;
+};
+
+/*
+ * How many entries the tables have. Processes that nobody limits get half of each, so that they
+ * cannot leave a limited one without an account.
+ */
+struct davy_vram_counts {
+	__u64 accounts;
+	__u64 objects;
 };
 
 /* Set by userspace: a new generation makes the programs read the limits again. */
@@ -490,7 +501,7 @@ _Static_assert(sizeof(struct davy_wire_pasid) == 24, "wire pasid");
 _Static_assert(sizeof(struct davy_wire_module) == 80, "wire module");
 _Static_assert(sizeof(struct davy_wire_fact) == 136, "wire fact");
 _Static_assert(sizeof(struct davy_wire_vram) == 136, "wire vram");
-_Static_assert(sizeof(struct davy_vram) == 88, "vram");
+_Static_assert(sizeof(struct davy_vram) == 96, "vram");
 _Static_assert(sizeof(struct davy_sum_key) == 32, "sum key");
 _Static_assert(sizeof(struct davy_sum) == 96, "sum");
 

@@ -67,6 +67,7 @@ static void every_key_is_read(void **state)
 		[DAVY_POLICY_MODE] = DAVY_MODE_ADVISE,
 		[DAVY_POLICY_VRAM_MAX] = 12 << 20, /* KiB */
 		[DAVY_POLICY_VRAM_RESERVE] = 512 << 10,
+		[DAVY_POLICY_VRAM_HIGH] = 11 << 20,
 		[DAVY_POLICY_VRAM_PROTECT] = 2 << 20,
 	};
 	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_ADMIN];
@@ -79,6 +80,7 @@ static void every_key_is_read(void **state)
 			    "context = 32768\nparallel = 2\ngpu_layers_off = 4\ncache_type = q8_0\n"
 			    "mode = advise\nwarn = no; really\nenvironment A_1 = x,y.z:/_+=@-\n"
 			    "argument --a-b = (exps|x)=CPU*\nvram_max = 12 GiB\n"
+			    "vram_high = 11 GiB\n"
 			    "vram_reserve = 512 MiB\nvram_protect = 2 GiB\npin = yes\n"
 			    "because = caf\xc3\xa9\n"
 			    "source = somebody\ndate = 2026-12-31\n"),
@@ -326,7 +328,8 @@ static const char written[] =
 	"\n[rule vulkan]\nif backend = vulkan\nif lockup_below = 3 s\nargument --no-mmap =\n"
 	"environment A = 1\nenvironment B =\nubatch = 128\nmode = observe\ncache_type = f16\n"
 	"warn = no\nargument -fa = auto\ncontext = 4096\nparallel = 1\ngpu_layers_off = 2\n"
-	"ubatch_floor = 0\nvram_max = 1536 MiB\nvram_reserve = 1 GiB\nvram_protect = 4 GiB\n"
+	"ubatch_floor = 0\nvram_max = 1536 MiB\nvram_high = 1 GiB\nvram_reserve = 1 GiB\n"
+	"vram_protect = 4 GiB\n"
 	"pin = yes\n";
 
 static void written_rules_read_back_and_write_identically(void **state)

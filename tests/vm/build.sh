@@ -5,7 +5,7 @@
 #
 # Builds everything that run-vm.sh needs for one kernel series: the kernel (fetched if it is
 # not in the cache), the tools, and BUILD_DIR/SERIES/{initramfs,vbios.bin}. In the guest the
-# tools are in /lab: fire, gpu-client, vram-client, davylamp-inject.ko, nvidia.ko, lab.sh, facts.sh, kfd.sh, vram.sh.
+# tools are in /lab: fire, gpu-client, vram-client, empty-lsm, davylamp-inject.ko, nvidia.ko, lab.sh, facts.sh, kfd.sh, vram.sh.
 set -eu
 
 die() { echo "build.sh: $*" >&2; exit 1; }
@@ -26,8 +26,9 @@ drm=$(pkg-config --cflags libdrm) || die "libdrm's headers are missing; install 
 	mkdir -p "$build/root/lab"
 	gcc $flags $drm -static -o "$build/root/lab/gpu-client" "$here/gpu-client.c"
 	gcc $flags $drm -static -o "$build/root/lab/ttm-client" "$here/ttm-client.c"
-	gcc $flags $drm -static -no-pie -pthread -o "$build/root/lab/vram-client" "$here/vram-client.c"
-	gcc $flags -static -o "$build/root/lab/fire" "$here"/fire/*.c -lbpf -lelf -lz ||
+	gcc $flags $drm -static -no-pie -pthread -o "$build/root/lab/vram-client" "$here"/vram-{client,attack}.c
+	gcc $flags -static -o "$build/root/lab/empty-lsm" "$here/empty-lsm.c" -lbpf -lelf -lz &&
+		gcc $flags -static -o "$build/root/lab/fire" "$here"/fire/*.c -lbpf -lelf -lz ||
 		die "fire does not build; install libbpf-dev libelf-dev zlib1g-dev"
 }
 make -s -f "$here/inject/Makefile" KERNEL="$kernel" BUILD="$build/inject"

@@ -9,17 +9,22 @@
  *   create SIZE N       up to N objects in VRAM, mapped for the GPU; stops at the first refusal
  *   bare SIZE N         the same, not mapped: no page table
  *   compat SIZE         creates through the system call of 32-bit processes
- *   random N SEED       N creates, frees, exports, forks and kills of children that allocate, too
+ *   random N SEED       N creates, frees, exports, and children that allocate, exec and are killed
  *   drop                frees everything
  *   cycle SIZE N        creates and frees an object N times
  *   command SIZE        creates with other sizes and directions of the command; counts what passes
  *   race SIZE BIG       changes the size between the kernel's two readings of it
+ *   race-domain SIZE    the same with the placement, from GTT to VRAM
+ *   race-op SIZE        an object of system memory; GEM_OP asks about it, and then moves it to VRAM
  *   placement SIZE      an object of system memory, then GEM_OP moves it to VRAM
+ *   master SIZE         creates as the master of the primary node, and as its lessee
  *   dumb WIDTH HEIGHT   a dumb buffer of the primary node
  *   fork SIZE N         a child does "create" on its own file, and stays
  *   take PATH           imports an object that another vram-client gives over this socket
  *   give PATH SIZE      makes an object, and gives it
  *   enter DIR           moves into another cgroup
+ *   clone DIR           a child that starts in another cgroup
+ *   scatter DIR N       one object of a page in each of N new cgroups below DIR; returns to DIR
  *   exec WORD...        starts itself anew with the rest of the words
  */
 #include <amdgpu_drm.h>
@@ -27,21 +32,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/userfaultfd.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "vram-client.h"
 
 #define OBJECTS_MAX 16384
 #define VA_FIRST    (256ull << 20)
@@ -57,7 +61,7 @@ static uint64_t object_bytes, next_va = VA_FIRST;
 static int device_fd = -1;
 static char *program;
 
-static int call(int fd, unsigned long request, void *arg)
+int call(int fd, unsigned long request, void *arg)
 {
 	int ret;
 
@@ -67,7 +71,7 @@ static int call(int fd, unsigned long request, void *arg)
 	return ret < 0 ? -errno : 0;
 }
 
-static int device(void)
+int device(void)
 {
 	if (device_fd < 0)
 		device_fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
@@ -95,7 +99,7 @@ static void object_keep(uint32_t handle, uint64_t size, bool mapped)
 	next_va += (size + VA_ALIGN - 1) / VA_ALIGN * VA_ALIGN;
 }
 
-static int object_new(uint64_t size, uint64_t domain, bool mapped)
+int object_new(uint64_t size, uint64_t domain, bool mapped)
 {
 	union drm_amdgpu_gem_create create = {
 		.in = { .bo_size = size, .alignment = 4096, .domains = domain }
@@ -105,6 +109,11 @@ static int object_new(uint64_t size, uint64_t domain, bool mapped)
 	if (!err)
 		object_keep(create.out.handle, (size + 4095) & ~4095ull, mapped);
 	return err;
+}
+
+uint32_t object_last(void)
+{
+	return object[object_count - 1].handle;
 }
 
 static void object_free(size_t i)
@@ -166,10 +175,24 @@ static pid_t child_new(uint64_t size, uint64_t count)
 		pause();
 }
 
+/* The same in a new program: its files are closed by exec. */
+static pid_t child_exec(uint64_t size)
+{
+	char bytes[24], *word[] = { program, "create", bytes, "4", "hold", NULL };
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	snprintf(bytes, sizeof(bytes), "%" PRIu64, size);
+	execv("/proc/self/exe", word);
+	_exit(1);
+}
+
 static int do_random(uint64_t count, uint64_t seed)
 {
+	unsigned int state = (unsigned int)seed, forks = 0, execs = 0, kills = 0, exports = 0;
 	pid_t child[CHILDREN] = { 0 };
-	unsigned int state = (unsigned int)seed;
 
 	for (uint64_t i = 0; i < count; i++) {
 		unsigned int what = (unsigned int)rand_r(&state) % 1000;
@@ -180,15 +203,20 @@ static int do_random(uint64_t count, uint64_t seed)
 			kill(child[slot], SIGKILL);
 			waitpid(child[slot], NULL, 0);
 			child[slot] = 0;
-		} else if (what < 6 && !child[slot]) {
+			kills++;
+		} else if (what < 5 && !child[slot]) {
 			child[slot] = child_new(size, 4);
+			forks++;
+		} else if (what < 7 && !child[slot]) {
+			child[slot] = child_exec(size);
+			execs++;
 		} else if (what < 50 && object_count) {
 			struct drm_prime_handle prime = {
 				.handle = object[(size_t)rand_r(&state) % object_count].handle
 			};
 
 			if (!call(device(), DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime))
-				close(prime.fd);
+				exports += !close(prime.fd);
 		} else if (what < 560 && object_count < 200) {
 			object_new(size, what & 1 ? AMDGPU_GEM_DOMAIN_VRAM : AMDGPU_GEM_DOMAIN_GTT,
 				   true);
@@ -196,141 +224,8 @@ static int do_random(uint64_t count, uint64_t seed)
 			object_free((size_t)rand_r(&state) % object_count);
 		}
 	}
-	printf("random count=%" PRIu64 " objects=%zu\n", count, object_count);
-	return 0;
-}
-
-static int do_command(uint64_t size)
-{
-	const unsigned long commands[] = { _IOC(_IOC_READ | _IOC_WRITE, 'd', 0x40, 24),
-					   _IOC(_IOC_READ | _IOC_WRITE, 'd', 0x40, 200),
-					   _IOC(_IOC_WRITE, 'd', 0x40, 32),
-					   _IOC(_IOC_READ | _IOC_WRITE, 'x', 0x40, 32) };
-	int passed = 0;
-
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		union {
-			union drm_amdgpu_gem_create create;
-			char room[256];
-		} arg = { .create.in = { .bo_size = size,
-					 .alignment = 4096,
-					 .domains = AMDGPU_GEM_DOMAIN_VRAM } };
-		int err = call(device(), commands[i], &arg);
-
-		printf("command %zu errno=%d\n", i, -err);
-		passed += !err;
-	}
-	printf("commands passed=%d\n", passed);
-	return 0;
-}
-
-/* The binary is linked below 4 GiB, so that its data has a 32-bit address. */
-static int do_compat(uint64_t size)
-{
-	static union drm_amdgpu_gem_create create;
-	long ret = 54; /* ioctl */
-
-	create.in.bo_size = size;
-	create.in.alignment = 4096;
-	create.in.domains = AMDGPU_GEM_DOMAIN_VRAM;
-	__asm__ volatile("int $0x80"
-			 : "+a"(ret)
-			 : "b"((long)device()), "c"(DRM_IOCTL_AMDGPU_GEM_CREATE), "d"(&create)
-			 : "memory", "r8", "r9", "r10", "r11");
-	printf("compat errno=%d\n", ret < 0 ? (int)-ret : 0);
-	return 0;
-}
-
-/*
- * The kernel reads the argument twice, first to look at it, then for the driver. Its size is the
- * end of one page, the rest is on another that is absent: the first reading waits there, after it
- * has read the size.
- */
-struct race {
-	int fault_fd;
-	char *page; /* the second one */
-	uint64_t big;
-};
-
-static void *race_thread(void *arg)
-{
-	struct race *r = arg;
-	static uint64_t rest[512] = { 4096, AMDGPU_GEM_DOMAIN_VRAM };
-	struct uffdio_copy copy = { .dst = (uintptr_t)r->page,
-				    .src = (uintptr_t)rest,
-				    .len = 4096 };
-	struct uffd_msg message;
-
-	if (read(r->fault_fd, &message, sizeof(message)) == sizeof(message)) {
-		memcpy(r->page - sizeof(r->big), &r->big, sizeof(r->big));
-		ioctl(r->fault_fd, UFFDIO_COPY, &copy);
-	}
-	return NULL;
-}
-
-static uint64_t size_of(uint32_t handle)
-{
-	struct drm_amdgpu_gem_create_in info = { 0 };
-	struct drm_amdgpu_gem_op op = { .handle = handle,
-					.op = AMDGPU_GEM_OP_GET_GEM_CREATE_INFO,
-					.value = (uintptr_t)&info };
-
-	return call(device(), DRM_IOCTL_AMDGPU_GEM_OP, &op) ? 0 : info.bo_size;
-}
-
-static int do_race(uint64_t size, uint64_t big)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	struct race r = { .fault_fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC), .big = big };
-	union drm_amdgpu_gem_create *create;
-	pthread_t thread;
-	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint32_t handle;
-	int err;
-
-	r.page = pages + 4096;
-	create = (void *)(r.page - sizeof(size));
-	memcpy(create, &size, sizeof(size));
-	range.range.start = (uintptr_t)r.page;
-	range.range.len = 4096;
-	if (pages == MAP_FAILED || ioctl(r.fault_fd, UFFDIO_API, &api) ||
-	    ioctl(r.fault_fd, UFFDIO_REGISTER, &range) ||
-	    pthread_create(&thread, NULL, race_thread, &r)) {
-		printf("race unable errno=%d\n", errno);
-		return 1;
-	}
-	err = call(device(), DRM_IOCTL_AMDGPU_GEM_CREATE, create);
-	memcpy(&handle, create, sizeof(handle));
-	pthread_join(thread, NULL);
-	printf("race errno=%d asked=%" PRIu64 " made=%" PRIu64 "\n", -err, size,
-	       err ? 0 : size_of(handle));
-	return 0;
-}
-
-static int do_placement(uint64_t size)
-{
-	struct drm_amdgpu_gem_op op = { .op = AMDGPU_GEM_OP_SET_PLACEMENT,
-					.value = AMDGPU_GEM_DOMAIN_VRAM };
-	int err = object_new(size, AMDGPU_GEM_DOMAIN_GTT, true);
-
-	if (!err) {
-		op.handle = object[object_count - 1].handle;
-		err = call(device(), DRM_IOCTL_AMDGPU_GEM_OP, &op);
-	}
-	printf("placement errno=%d\n", -err);
-	return 0;
-}
-
-static int do_dumb(uint64_t width, uint64_t height)
-{
-	struct drm_mode_create_dumb dumb = { .width = (uint32_t)width,
-					     .height = (uint32_t)height,
-					     .bpp = 32 };
-	int fd = open("/dev/dri/card0", O_RDWR), err;
-
-	err = fd < 0 ? -errno : call(fd, DRM_IOCTL_MODE_CREATE_DUMB, &dumb);
-	printf("dumb bytes=%" PRIu64 " errno=%d\n", (uint64_t)dumb.size, -err);
+	printf("random count=%" PRIu64 " objects=%zu forks=%u execs=%u kills=%u exports=%u\n",
+	       count, object_count, forks, execs, kills, exports);
 	return 0;
 }
 
@@ -382,17 +277,33 @@ static int do_pass(const char *path, uint64_t size)
 	return 0;
 }
 
-static int do_enter(const char *dir)
+static int move_into(const char *dir)
 {
 	char path[256];
-	int fd;
+	int fd, err;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-	fd = open(path, O_WRONLY);
-	printf("entered errno=%d\n", fd < 0 || write(fd, "0", 1) != 1 ? errno : 0);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	err = fd < 0 || write(fd, "0", 1) != 1 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
-	return 0;
+	return err;
+}
+
+static int do_scatter(const char *dir, uint64_t count)
+{
+	uint64_t made = 0;
+	char path[200];
+	int err = 0;
+
+	while (made < count && !err) {
+		snprintf(path, sizeof(path), "%s/%" PRIu64, dir, made);
+		err = mkdir(path, 0755) ? errno : move_into(path);
+		err = err ? err : -object_new(4096, AMDGPU_GEM_DOMAIN_VRAM, false);
+		made += !err;
+	}
+	printf("scattered count=%" PRIu64 " errno=%d\n", made, err);
+	return move_into(dir);
 }
 
 static void on_term(int sig)
@@ -436,6 +347,12 @@ static int run(int count, char **word, int *ret_err)
 		*ret_err = do_command(a);
 	else if (!strcmp(word[0], "race") && count > 2)
 		return *ret_err = do_race(a, b), 3;
+	else if (!strcmp(word[0], "race-domain") && count > 1)
+		*ret_err = do_race_domain(a);
+	else if (!strcmp(word[0], "race-op") && count > 1)
+		*ret_err = do_race_op(a);
+	else if (!strcmp(word[0], "master") && count > 1)
+		*ret_err = do_master(a);
 	else if (!strcmp(word[0], "placement") && count > 1)
 		*ret_err = do_placement(a);
 	else if (!strcmp(word[0], "dumb") && count > 2)
@@ -447,7 +364,11 @@ static int run(int count, char **word, int *ret_err)
 	else if (!strcmp(word[0], "take") && count > 1)
 		*ret_err = do_pass(word[1], 0);
 	else if (!strcmp(word[0], "enter") && count > 1)
-		*ret_err = do_enter(word[1]);
+		printf("entered errno=%d\n", move_into(word[1]));
+	else if (!strcmp(word[0], "clone") && count > 1)
+		*ret_err = do_clone(word[1]);
+	else if (!strcmp(word[0], "scatter") && count > 2)
+		return *ret_err = do_scatter(word[1], b), 3;
 	else if (!strcmp(word[0], "exec") && count > 1) {
 		word[0] = program;
 		execv("/proc/self/exe", word);

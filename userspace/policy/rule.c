@@ -41,6 +41,7 @@ static const char *const key_names[DAVY_POLICY_KEY_COUNT] = {
 	[DAVY_POLICY_ENVIRONMENT] = "environment",
 	[DAVY_POLICY_ARGUMENT] = "argument",
 	[DAVY_POLICY_VRAM_MAX] = "vram_max",
+	[DAVY_POLICY_VRAM_HIGH] = "vram_high",
 	[DAVY_POLICY_VRAM_RESERVE] = "vram_reserve",
 	[DAVY_POLICY_VRAM_PROTECT] = "vram_protect",
 	[DAVY_POLICY_THRESHOLD] = "threshold",

@@ -59,6 +59,7 @@ enum davy_policy_key {
 	DAVY_POLICY_ENVIRONMENT,  /* of a name; an empty text: not set by the policy */
 	DAVY_POLICY_ARGUMENT,	  /* of a name; an empty text: an option without a value */
 	DAVY_POLICY_VRAM_MAX,	  /* KiB, on each device; 0: no quota */
+	DAVY_POLICY_VRAM_HIGH,	  /* KiB, on each device; above: the hazard vram_high. 0: none */
 	DAVY_POLICY_VRAM_RESERVE, /* KiB of a device for everybody outside the workloads */
 	DAVY_POLICY_VRAM_PROTECT, /* KiB, on each device, that are evicted last (dmem.low) */
 	DAVY_POLICY_THRESHOLD,	  /* agent's layer only: "job_stall.level2 60 %" */

@@ -170,16 +170,22 @@ static bool vram_text(const struct davy_event *ev, char *buf, size_t size)
 		[DAVY_VRAM_QUOTA] = "refused over its quota",
 		[DAVY_VRAM_RESERVE] = "refused, the reserve stays free",
 		[DAVY_VRAM_PLACEMENT] = "refused: a move into VRAM",
-		[DAVY_VRAM_RACED] = "made larger than what was allowed (changed argument)",
+		[DAVY_VRAM_RACED] = "made otherwise than what was allowed (changed argument)",
 	};
 	char cgroup[4 * DAVY_VRAM_NAME_LEN];
 
-	snprintf(buf, size,
-		 "vram     %s: %" PRIu64 " KiB for pid %u %s; %s has %" PRIu64 " of %" PRIu64
-		 " KiB (%" PRIu64 " times)",
-		 ev->vram.device, ev->vram.bytes >> 10, ev->pid, what[ev->vram.why],
-		 davy_text_safe(cgroup, sizeof(cgroup), ev->vram.cgroup), ev->vram.used >> 10,
-		 ev->vram.limit >> 10, ev->vram.count);
+	davy_text_safe(cgroup, sizeof(cgroup), ev->vram.cgroup);
+	if (ev->vram.why == DAVY_VRAM_HIGH)
+		snprintf(buf, size,
+			 "vram     %s: %s has %" PRIu64 " KiB, more than vram_high (%" PRIu64
+			 " KiB)",
+			 ev->vram.device, cgroup, ev->vram.used >> 10, ev->vram.limit >> 10);
+	else
+		snprintf(buf, size,
+			 "vram     %s: %" PRIu64 " KiB for pid %u %s; %s has %" PRIu64
+			 " of %" PRIu64 " KiB (%" PRIu64 " times)",
+			 ev->vram.device, ev->vram.bytes >> 10, ev->pid, what[ev->vram.why], cgroup,
+			 ev->vram.used >> 10, ev->vram.limit >> 10, ev->vram.count);
 	return true;
 }
 

@@ -45,17 +45,20 @@ pair_ends() {
 }
 
 # lsm_cost NAME COMMAND...: what the programs of the security hooks cost meanwhile, per call.
+# The program that does nothing is at the same hook.
 lsm_sum() {
 	awk '/^prog_type:/ { lsm = $2 == 29 } /^run_time_ns:/ && lsm { ns += $2 } /^run_cnt:/ && lsm { n += $2 }
-		END { print ns + 0, n + 0 }' /proc/$agent/fdinfo/*
+		END { print ns + 0, n + 0 }' /proc/$1/fdinfo/*
 }
 lsm_cost() {
 	cost_name=$1
 	shift
 	for cost_round in 1 2 3; do
-		cost_before=$(lsm_sum)
+		cost_before=$(lsm_sum $agent)
+		empty_before=$(lsm_sum $empty)
 		"$@" >/dev/null
-		echo "cost $cost_name $cost_before $(lsm_sum)"
+		echo "cost $cost_name $cost_before $(lsm_sum $agent)"
+		echo "cost empty $empty_before $(lsm_sum $empty)"
 	done
 }
 
@@ -93,9 +96,9 @@ show first.client first.exec
 for cycler in 1 2; do
 	inside cycle vram-client cycle 4K 3000 >/tmp/cycle &
 done
-inside random vram-client random 3000 7 hold >/tmp/random &
+inside random vram-client random 10000 7 hold >/tmp/random &
 random=$!
-lab_soon 120 grep -q '^random' /tmp/random
+lab_soon 300 grep -q '^random' /tmp/random
 cat /tmp/random
 for pid in $(cat $root/cycle/cgroup.procs); do kill "$pid"; done
 account_kib() { davylamp status --socket $sock | awk -v name="$1" '$2 == name { n += $3 } END { print n + 0 }'; }
@@ -116,6 +119,9 @@ wait $random
 
 # Outside all managed cgroups, and inside one.
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
+/lab/empty-lsm >/tmp/empty &
+empty=$!
+check "a program that does nothing is attached beside" lab_soon 10 grep -q attached /tmp/empty
 plain() { (inside plain vram-client cycle 4K 100); }
 managed() {
 	davylamp exec --socket $sock --vram-max 32M -- vram-client open until /tmp/cost cycle 4K 100 2>/dev/null &
@@ -127,6 +133,8 @@ managed() {
 lsm_cost unmanaged plain
 lsm_cost managed managed
 echo 0 >/proc/sys/kernel/bpf_stats_enabled
+kill $empty
+wait $empty
 
 # Attacks of a process that may not leave its cgroup, as another user.
 # A user needs this switch to hold up the kernel's reading of his memory; with FUSE none is needed.
@@ -134,12 +142,12 @@ echo 1 >/proc/sys/vm/unprivileged_userfaultfd
 inside outside vram-client give /tmp/take 20M hold >/tmp/given &
 giver=$!
 davylamp exec --socket $sock --vram-max 32M -- setpriv --reuid 65534 --clear-groups vram-client open until /tmp/attack \
-	enter $root create 16M 4 command 24M compat 24M placement 16M dumb 2048 4096 fork 16M 1 cycle 4K 300 take /tmp/take \
-	race 4K 24M hold >/tmp/attacks 2>/tmp/attacks.exec &
+	enter $root clone $root create 16M 4 command 24M compat 24M placement 16M dumb 2048 4096 fork 16M 1 cycle 4K 300 \
+	master 16M take /tmp/take race 4K 24M race-domain 8M race-op 8M hold >/tmp/attacks 2>/tmp/attacks.exec &
 attacker=$!
 lab_soon 10 status_has '"max":33554432'
 touch /tmp/attack
-lab_soon 60 grep -q '^race' /tmp/attacks
+lab_soon 60 grep -q '^race-op' /tmp/attacks
 sleep 1
 said attacks
 fact outside_kib "$(fdinfo_kib outside)"
@@ -148,6 +156,27 @@ wait $attacker $giver
 lab_soon 10 status_has '"bytes":0,"managed":0,"reserve":0'
 said after
 show attacks attacks.exec given status.attacks status.after
+
+# A user with cgroups of his own makes more accounts than the kernel's table has.
+inside scatter vram-client scatter $root/scatter 4200 hold >/tmp/scatter &
+scatter=$!
+check "a user fills the table of accounts" lab_soon 200 grep -q '^scattered count=4200 ' /tmp/scatter
+davylamp exec --socket $sock --vram-max 32M -- vram-client open until /tmp/crowded create 16M 4 hold >/tmp/crowded.client \
+	2>/tmp/crowded.exec &
+crowded=$!
+lab_soon 10 status_has '"max":33554432'
+touch /tmp/crowded
+lab_soon 10 grep -q created /tmp/crowded.client
+said crowded
+kill $crowded $scatter
+wait $crowded $scatter
+find $root/scatter -depth -type d -exec rmdir {} +
+inside later vram-client create 1M 1 hold >/tmp/later &
+later=$!
+check "the accounts of removed cgroups are deleted: there is one for a new cgroup" lab_soon 10 status_has '"cgroup":"later"'
+kill $later
+wait $later
+show scatter crowded.client crowded.exec status.crowded
 
 # A reserve for everybody outside the workloads; the agent's end ends the refusals.
 printf '[rule reserve]\nif driver = amdgpu\nvram_reserve = 64 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-26\n' \
@@ -179,6 +208,14 @@ lab_soon 10 grep -q created /tmp/rule.client
 said rule
 kill $ruled
 wait $ruled
+# A soft limit by a rule: the allocations succeed.
+printf '[rule soft]\nif model = soft\nvram_high = 4 MiB\nbecause = a test\nsource = admit.sh\ndate = 2026-11-27\n' >/tmp/config/backend.conf
+check "the policy is read a third time" quiet davylamp policy reload --socket $sock
+davylamp exec --socket $sock --model soft -- vram-client create 1M 6 hold >/tmp/soft.client 2>/dev/null &
+soft=$!
+check "the workload above its soft limit is reported" lab_soon 20 grep -q '"hazard":"vram_high"' /tmp/agent.out
+kill $soft
+wait $soft
 kill -9 $agent
 wait $agent
 touch /tmp/dead
@@ -204,7 +241,7 @@ kill $capped
 wait $capped
 kill $agent
 wait $agent
-show reserve.bystander reserve.greedy reserve.exec status.reserve rule.client status.rule capped.client status.capped status.uncapped
+show reserve.bystander reserve.greedy reserve.exec status.reserve soft.client rule.client status.rule capped.client status.capped status.uncapped
 check "no BUG and no WARNING is in the log" lab_log_clean
 show agent.err
 echo "== agent.out"

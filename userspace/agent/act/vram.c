@@ -104,27 +104,35 @@ static uint64_t smaller_quota(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-/* "asked": by davylamp exec; of several quotas the smallest one counts. */
-static void add_workload(struct davy_agent *a, struct wanted *w, uint32_t workload,
-			 const char *cgroup, const struct davy_ev_process *process, uint64_t asked)
+struct claim {
+	uint32_t workload, pid;
+	const char *cgroup;
+	struct davy_ev_process process;
+	uint64_t asked; /* by davylamp exec; of several quotas the smallest one counts */
+};
+
+static void add_workload(struct davy_agent *a, struct wanted *w, const struct claim *claim)
 {
 	struct davy_vram_quota *q = &w->quota[w->rules.quota_count];
-	const struct davy_vram_cap *cap = cap_of(a, workload);
+	const struct davy_vram_cap *cap = cap_of(a, claim->workload);
 	struct davy_policy_subject subject;
-	uint64_t max;
+	uint64_t max, high;
 	struct stat st;
 	char dir[PATH_MAX];
 
-	if (!cgroup[0] || w->rules.quota_count == DAVY_MAX_VRAM_LIMITS)
+	if (!claim->cgroup[0] || w->rules.quota_count == DAVY_MAX_VRAM_LIMITS)
 		return;
-	davy_agent_subject(a, process, &subject);
-	davy_vram_protect_add(&w->protect, cgroup, process->device,
+	davy_agent_subject(a, &claim->process, &subject);
+	davy_vram_protect_add(&w->protect, claim->cgroup, claim->process.device,
 			      vram_ruled(a, &subject, DAVY_POLICY_VRAM_PROTECT, &w->effective));
 	max = vram_ruled(a, &subject, DAVY_POLICY_VRAM_MAX, &w->effective);
-	max = smaller_quota(smaller_quota(max, asked), cap ? cap->max : 0);
-	if ((!max && !reserves_any(w)) || davy_cgroup_dir(cgroup, dir, sizeof(dir)) ||
-	    stat(dir, &st))
+	max = smaller_quota(smaller_quota(max, claim->asked), cap ? cap->max : 0);
+	high = vram_ruled(a, &subject, DAVY_POLICY_VRAM_HIGH, &w->effective);
+	if ((!max && !high && !reserves_any(w)) ||
+	    davy_cgroup_dir(claim->cgroup, dir, sizeof(dir)) || stat(dir, &st))
 		return;
+	q->high = claim->pid ? high : 0;
+	q->pid = claim->pid;
 	q->cgroup = st.st_ino;
 	q->limit.max = max ? max : DAVY_VRAM_NO_MAX;
 	w->rules.quota_count++;
@@ -143,7 +151,7 @@ static bool quotas_asked(const struct davy_agent *a)
 
 static void vram_collect(struct davy_agent *a, struct wanted *w)
 {
-	struct davy_ev_process p;
+	struct claim claim;
 
 	w->rules.quota = w->quota;
 	w->rules.reserve = w->reserve;
@@ -156,26 +164,36 @@ static void vram_collect(struct davy_agent *a, struct wanted *w)
 
 		if (!l->source || !l->workload)
 			continue;
-		p = vram_process(a, l->pid, l->engine, l->backend, l->model);
-		add_workload(a, w, l->workload, l->cgroup, &p, l->vram_max);
+		claim = (struct claim){
+			.workload = l->workload,
+			.pid = l->pid,
+			.cgroup = l->cgroup,
+			.process = vram_process(a, l->pid, l->engine, l->backend, l->model),
+			.asked = l->vram_max,
+		};
+		add_workload(a, w, &claim);
 	}
 	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++) {
 		const struct davy_service *u = &a->units->unit[i];
 
 		if (!u->name[0])
 			continue;
-		p = vram_process(a, u->pid, u->engine, u->backend, u->model);
-		add_workload(a, w, u->workload, u->cgroup, &p, 0);
+		claim = (struct claim){
+			.workload = u->workload,
+			.pid = u->pid,
+			.cgroup = u->cgroup,
+			.process = vram_process(a, u->pid, u->engine, u->backend, u->model),
+		};
+		add_workload(a, w, &claim);
 	}
 	w->rules.wanted |= reserves_any(w);
 }
 
-void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
+/* "tell": not while the core decides. */
+static void vram_look(struct davy_agent *a, uint64_t now_ns, bool tell)
 {
 	struct wanted *w;
 
-	if (now_ns < a->vram.next_ns)
-		return;
 	a->vram.next_ns = now_ns + LOOK_NS;
 	if (a->rules && a->vram.rules_read != a->rules_read) {
 		a->vram.rules_read = a->rules_read;
@@ -187,8 +205,16 @@ void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
 	vram_collect(a, w);
 	if (a->bpf)
 		davy_bpf_vram_set(a->bpf, &w->rules);
+	if (a->bpf && tell)
+		davy_bpf_vram_tell_high(a->bpf, &w->rules, now_ns);
 	davy_agent_vram_protect(a, &w->protect);
 	free(w);
+}
+
+void davy_agent_vram_tick(struct davy_agent *a, uint64_t now_ns)
+{
+	if (now_ns >= a->vram.next_ns)
+		vram_look(a, now_ns, true);
 }
 
 bool davy_agent_vram_possible(const struct davy_agent *a)
@@ -202,8 +228,7 @@ static bool vram_set_now(struct davy_agent *a, uint32_t workload)
 	struct davy_place where;
 	char dir[PATH_MAX];
 
-	a->vram.next_ns = 0;
-	davy_agent_vram_tick(a, davy_boot_ns());
+	vram_look(a, davy_boot_ns(), false);
 	return davy_workload_place(a, workload, &where) && where.cgroup[0] &&
 	       !davy_cgroup_dir(where.cgroup, dir, sizeof(dir));
 }
@@ -239,10 +264,8 @@ bool davy_agent_vram_uncap(struct davy_agent *a, uint32_t workload)
 		memset(cap, 0, sizeof(*cap));
 		had = true;
 	}
-	if (had) {
-		a->vram.next_ns = 0;
-		davy_agent_vram_tick(a, davy_boot_ns());
-	}
+	if (had)
+		vram_look(a, davy_boot_ns(), false);
 	return had;
 }
 
@@ -276,26 +299,46 @@ static json_t *group_json(const struct davy_vram_row *row)
 	return o;
 }
 
-json_t *davy_agent_vram_status(const struct davy_agent *a)
+struct rows {
+	json_t *list;
+	size_t used;	       /* bytes of the list as text */
+	json_int_t left_count; /* of those that have no room in it */
+};
+
+static void rows_add(struct rows *rows, const struct davy_vram_row *row)
 {
-	json_t *list = json_array(), *o;
+	json_t *o = group_json(row);
+
+	rows->used += json_dumpb(o, NULL, 0, JSON_COMPACT) + 1;
+	if (rows->used < ROWS_BYTES)
+		json_array_append(rows->list, o);
+	else
+		rows->left_count++;
+	json_decref(o);
+}
+
+/* Those with a limit are listed first: other users make as many as they like. */
+static void rows_collect(const struct davy_agent *a, struct rows *rows, bool limited)
+{
 	struct davy_vram_row row;
-	json_int_t unlisted = 0;
-	size_t used = 0;
 
 	memset(&row, 0, sizeof(row));
-	while (a->bpf && davy_bpf_vram_next(a->bpf, &row)) {
-		if (!row.vram.bytes && !row.vram.refused && row.limit.max == DAVY_VRAM_NO_MAX)
-			continue;
-		o = group_json(&row);
-		used += json_dumpb(o, NULL, 0, JSON_COMPACT) + 1;
-		if (used < ROWS_BYTES)
-			json_array_append(list, o);
-		else
-			unlisted++;
-		json_decref(o);
+	/* If a row is deleted meanwhile, the next one is the first. */
+	for (size_t i = 0; i < DAVY_MAX_VRAM && a->bpf && davy_bpf_vram_next(a->bpf, &row); i++) {
+		bool has_limit = row.limit.max != DAVY_VRAM_NO_MAX;
+
+		if (has_limit == limited && (limited || row.vram.bytes || row.vram.refused))
+			rows_add(rows, &row);
 	}
+}
+
+json_t *davy_agent_vram_status(const struct davy_agent *a)
+{
+	struct rows rows = { .list = json_array() };
+
+	rows_collect(a, &rows, true);
+	rows_collect(a, &rows, false);
 	return json_pack("{s:o, s:o, s:I, s:o}", "devices", a->bpf ? devices_json(a) : json_array(),
-			 "cgroups", list, "unlisted", unlisted, "protected",
+			 "cgroups", rows.list, "unlisted", rows.left_count, "protected",
 			 davy_agent_vram_protected(a));
 }

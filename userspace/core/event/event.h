@@ -215,10 +215,10 @@ struct davy_ev_alloc_failed { /* pid: the process that requested the memory */
 struct davy_ev_vram {
 	char device[DAVY_DEVICE_LEN];
 	char cgroup[DAVY_VRAM_NAME_LEN]; /* last component of its path */
-	uint64_t bytes;			 /* of the allocation */
+	uint64_t bytes;			 /* of the allocation; 0: "high" */
 	uint64_t used;			 /* by the cgroup before it */
 	uint64_t limit; /* of the cgroup, or what the reserve leaves of the device */
-	uint64_t count; /* refused, or raced, in this cgroup: cumulative */
+	uint64_t count; /* refused, or raced, in this cgroup: cumulative; 0: "high" */
 	uint8_t why;	/* enum davy_vram_why */
 	uint8_t pad[7];
 };

@@ -48,8 +48,8 @@ static const char *rules_mode_name(uint32_t mode)
 
 static const char *vram_why_name(uint32_t why)
 {
-	static const char *const names[DAVY_VRAM_WHY_COUNT] = { "none", "quota", "reserve",
-								"placement", "raced" };
+	static const char *const names[DAVY_VRAM_WHY_COUNT] = { "none",	     "quota", "reserve",
+								"placement", "raced", "high" };
 
 	return names[why];
 }

@@ -36,7 +36,8 @@
 	X(15, JOB_HEADROOM, job_headroom)                                                          \
 	X(16, RESTORE_HOG, restore_hog)                                                            \
 	X(17, QUEUE_THRASH, queue_thrash)                                                          \
-	X(18, GIVEN_UP, given_up)
+	X(18, GIVEN_UP, given_up)                                                                  \
+	X(19, VRAM_HIGH, vram_high)
 
 #define DAVY_HAZARD_NUMBER(number, constant, name) DAVY_HZ_##constant = (number),
 

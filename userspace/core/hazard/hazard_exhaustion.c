@@ -20,8 +20,8 @@
  *   the last "headroom" gets its real level at once if the rest of its file cannot fit. Growth
  *   below a recent peak is treated like a load. So is growth of a heap that was nearly as full
  *   in the last hour, until it has covered a fifth of the room above that top. VRAM whose pages
- *   the driver moves to the host when it needs room (KFD's managed memory) is level 1. A full heap without growth, and VRAM of
- *   a device that shares host memory, raise no alarm.
+ *   the driver moves to the host when it needs room (KFD's managed memory) is level 1. A full
+ *   heap without growth, and VRAM of a device that shares host memory, raise no alarm.
  * Test: tests/unit/test_forecast.c, test_exhaustion.c, test_load_room.c.
  */
 #include "core/hazard/hazards.h"

@@ -64,6 +64,8 @@ int davy_bpf_release(struct davy_bpf *b, const char *module, uint64_t now_ns);
 struct davy_vram_quota {
 	uint64_t cgroup; /* inode number of its directory */
 	struct davy_vram_limit limit;
+	uint64_t high; /* the workload is reported above it; 0: not */
+	uint32_t pid;  /* of the workload's engine */
 };
 
 struct davy_vram_reserve {
@@ -78,6 +80,10 @@ struct davy_vram_rules {
 	const struct davy_vram_quota *quota;
 	const struct davy_vram_reserve *reserve;
 };
+
+/* Tells a DAVY_EV_VRAM of each cgroup and device that is above "high". */
+void davy_bpf_vram_tell_high(struct davy_bpf *b, const struct davy_vram_rules *rules,
+			     uint64_t now_ns);
 
 /* Whether the programs run that refuse allocations. */
 bool davy_bpf_vram_refuses(const struct davy_bpf *b);

@@ -104,6 +104,41 @@ void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)
 		bpf_map_update_elem(admit_map(b, "vram_state"), &zero, &state, BPF_ANY);
 }
 
+static void high_tell(struct davy_bpf *b, const struct davy_vram_quota *q,
+		      const struct davy_vram_device *device, const struct davy_vram *account,
+		      uint64_t now_ns)
+{
+	struct davy_event ev = { .at_ns = now_ns, .kind = DAVY_EV_VRAM, .pid = q->pid };
+
+	davy_copy_name(ev.vram.device, sizeof(ev.vram.device), device->dev);
+	davy_copy_name(ev.vram.cgroup, sizeof(ev.vram.cgroup), account->name);
+	ev.vram.used = account->bytes;
+	ev.vram.limit = q->high;
+	ev.vram.why = DAVY_VRAM_HIGH;
+	davy_sensor_say(b, &ev);
+}
+
+void davy_bpf_vram_tell_high(struct davy_bpf *b, const struct davy_vram_rules *rules,
+			     uint64_t now_ns)
+{
+	struct davy_vram_device device;
+	uint64_t id = 0, reserve;
+	struct davy_vram account;
+
+	while (davy_bpf_vram_device(b, &id, &device, &reserve)) {
+		for (size_t i = 0; i < rules->quota_count; i++) {
+			struct davy_vram_key key = { rules->quota[i].cgroup, id };
+
+			if (!rules->quota[i].high ||
+			    bpf_map_lookup_elem(admit_map(b, "vram_accounts"), &key, &account) ||
+			    account.bytes <= rules->quota[i].high)
+				continue;
+			account.name[sizeof(account.name) - 1] = 0;
+			high_tell(b, &rules->quota[i], &device, &account, now_ns);
+		}
+	}
+}
+
 bool davy_bpf_vram_refuses(const struct davy_bpf *b)
 {
 	return b->objects[DAVY_OBJ_ADMIT].state.state == DAVY_SENSOR_LIVE;
