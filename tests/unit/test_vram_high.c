@@ -81,7 +81,6 @@ static void the_alarm_ends_when_the_memory_is_free(void **state)
 	(void)state;
 	record_as = "vram_high-ends";
 	begin_recorded();
-	set("agent.mode", DAVY_MODE_OBSERVE);
 	large_engine();
 	set("agent.mode", DAVY_MODE_OBSERVE);
 	stays_above(3);

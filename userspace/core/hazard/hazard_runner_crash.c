@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: an engine process was killed by an unexpected signal, or failed after its device ran out
- *   of memory, after a fault of its own on NVIDIA's GPU, or after an allocation was refused while
- *   it loaded; or its start did not get past a stage; or runners end with an error.
+ *   of memory, after an Xid 13 or 31 of this process, or after an allocation was refused while it
+ *   loaded; or its start did not get past a stage; or runners end with an error.
  * Threshold: one. It is a device failure if the process threw a vk:: exception before. A runner
  *   with a model that exits with an error (Ollama's own one with 2 after a panic) counts from
  *   "exits" within "window" on. Level 3 if one of them computed. Otherwise level 2, without an

@@ -41,5 +41,5 @@ const struct davy_hazard_row davy_hazard_vram_high = {
 	.reason = vram_high_reason,
 	.precursor.seen_in_events = true,
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK, DAVY_ACTION_THROTTLE } },
-	.names_culprit = true, /* the workload itself, whoever has more */
+	.names_culprit = true, /* act on this workload, not on the largest user */
 };

@@ -31,7 +31,7 @@ struct davy_process {
 	uint64_t start_ticks;
 	uint64_t used_ns;
 	uint64_t exception_ns;	   /* last vk::DeviceLostError, 0: none */
-	uint64_t xid_ns;	   /* last fault of its own on NVIDIA's GPU (Xid 13, 31) */
+	uint64_t xid_ns;	   /* last Xid 13 or 31 of this process */
 	uint64_t out_of_memory_ns; /* last vk::OutOf*MemoryError */
 	uint64_t vram_refused_ns;  /* last allocation that the driver or davylamp refused */
 	uint64_t vram_limit;	   /* its quota, if that was the reason; 0: not */
