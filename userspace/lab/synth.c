@@ -6,12 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/sets.h"
 #include "store/trace.h"
-#include "lab/check2_set.h"
-#include "lab/check3_set.h"
-#include "lab/check4_set.h"
-#include "lab/check5_set.h"
-#include "lab/check_set.h"
 
 #define DAY_S 86400
 
@@ -68,30 +64,13 @@ int davy_synth_write(const struct davy_scenario *scenario, uint64_t seed, uint64
 	return err;
 }
 
-static const struct davy_scenario *synth_find(const struct davy_scenario *table, size_t count,
-					      const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
-
 const struct davy_scenario *davy_scenario_find(const char *name)
 {
-	const struct davy_scenario *found = synth_find(davy_scenarios, davy_scenario_count, name);
-
-	if (!found)
-		found = synth_find(davy_check_scenarios, davy_check_scenario_count, name);
-	if (!found)
-		found = synth_find(davy_check2_scenarios, davy_check2_scenario_count, name);
-	if (!found)
-		found = synth_find(davy_check3_scenarios, davy_check3_scenario_count, name);
-	if (!found)
-		found = synth_find(davy_check4_scenarios, davy_check4_scenario_count, name);
-	if (!found)
-		found = synth_find(davy_check5_scenarios, davy_check5_scenario_count, name);
-	return found;
+	for (size_t set = 0; set < DAVY_SETS; set++)
+		for (size_t i = 0; i < *davy_scenario_sets[set].count; i++)
+			if (!strcmp(davy_scenario_sets[set].scenario[i].name, name))
+				return &davy_scenario_sets[set].scenario[i];
+	return NULL;
 }
 
 bool davy_scenario_is_day(const struct davy_scenario *scenario)

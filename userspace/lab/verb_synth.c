@@ -10,12 +10,8 @@
 #include "lib/options.h"
 #include "store/config_file.h"
 #include "store/config_value.h"
-#include "lab/check2_set.h"
-#include "lab/check3_set.h"
-#include "lab/check4_set.h"
-#include "lab/check5_set.h"
-#include "lab/check_set.h"
 #include "lab/progress.h"
+#include "lab/sets.h"
 #include "lab/synth.h"
 #include "lab/lab_verbs.h"
 #include "verb/trace_usage.h"
@@ -30,28 +26,22 @@ struct options {
 	bool json;
 };
 
-static void synth_list(const struct davy_scenario *table, size_t count, bool json)
+static void synth_list(const struct davy_scenario *s, bool json)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct davy_scenario *s = &table[i];
-		const char *class = davy_label_class_name(s->class);
+	const char *class = davy_label_class_name(s->class);
 
-		if (!json) {
-			printf("%-21s %-18s %s\n", s->name, class, s->what);
-			continue;
-		}
+	if (json)
 		printf("{\"scenario\":\"%s\",\"class\":\"%s\",\"seconds\":%u,\"what\":\"%s\"}\n",
 		       s->name, class, s->calm_s, s->what);
-	}
+	else
+		printf("%-21s %-18s %s\n", s->name, class, s->what);
 }
 
 static int scenarios(bool json)
 {
-	synth_list(davy_scenarios, davy_scenario_count, json);
-	synth_list(davy_check2_scenarios, davy_check2_scenario_count, json);
-	synth_list(davy_check3_scenarios, davy_check3_scenario_count, json);
-	synth_list(davy_check4_scenarios, davy_check4_scenario_count, json);
-	synth_list(davy_check5_scenarios, davy_check5_scenario_count, json);
+	for (size_t set = 0; set < DAVY_SETS; set++)
+		for (size_t i = 0; i < *davy_scenario_sets[set].count; i++)
+			synth_list(&davy_scenario_sets[set].scenario[i], json);
 	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
@@ -62,33 +52,7 @@ static bool synth_is_file(const char *out)
 	return length > 6 && !strcmp(out + length - 6, ".trace");
 }
 
-/* The scenarios of all tables: the held-out sets come last. */
-static size_t synth_total(void)
-{
-	return davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count +
-	       davy_check3_scenario_count + davy_check4_scenario_count + davy_check5_scenario_count;
-}
-
-static const struct davy_scenario *synth_at(size_t i)
-{
-	if (i < davy_scenario_count)
-		return &davy_scenarios[i];
-	i -= davy_scenario_count;
-	if (i < davy_check_scenario_count)
-		return &davy_check_scenarios[i];
-	i -= davy_check_scenario_count;
-	if (i < davy_check2_scenario_count)
-		return &davy_check2_scenarios[i];
-	i -= davy_check2_scenario_count;
-	if (i < davy_check3_scenario_count)
-		return &davy_check3_scenarios[i];
-	i -= davy_check3_scenario_count;
-	if (i < davy_check4_scenario_count)
-		return &davy_check4_scenarios[i];
-	return &davy_check5_scenarios[i - davy_check4_scenario_count];
-}
-
-/* No word but its own takes a part of the held-out set "set". */
+/* No word but its own takes a part of a held-out set. */
 static bool synth_is_of_set(const struct davy_scenario *s, const char *set, const char *word)
 {
 	size_t length = strlen(set);
@@ -104,21 +68,12 @@ static bool synth_is_of_set(const struct davy_scenario *s, const char *set, cons
 	return !word[length];
 }
 
-static bool synth_belongs(size_t i, const char *word)
+static bool synth_belongs(const struct davy_scenario *s, const char *set, const char *word)
 {
-	const struct davy_scenario *s = synth_at(i);
 	bool day = davy_scenario_is_day(s);
 
-	if (i >= synth_total() - davy_check5_scenario_count)
-		return synth_is_of_set(s, "check5", word);
-	if (i >= synth_total() - davy_check5_scenario_count - davy_check4_scenario_count)
-		return synth_is_of_set(s, "check4", word);
-	if (i >= davy_scenario_count + davy_check_scenario_count + davy_check2_scenario_count)
-		return synth_is_of_set(s, "check3", word);
-	if (i >= davy_scenario_count + davy_check_scenario_count)
-		return synth_is_of_set(s, "check2", word);
-	if (i >= davy_scenario_count)
-		return synth_is_of_set(s, "check", word);
+	if (*set)
+		return synth_is_of_set(s, set, word);
 	if (!strcmp(word, "failures"))
 		return s->class != DAVY_CLASS_NONE;
 	if (!strcmp(word, "benign"))
@@ -126,6 +81,19 @@ static bool synth_belongs(size_t i, const char *word)
 	if (!strcmp(word, "days"))
 		return day;
 	return !strcmp(word, "all") || !strcmp(word, s->name);
+}
+
+/* The next scenario that the word takes; NULL: there is none. Both positions are 0 at first. */
+static const struct davy_scenario *synth_next(const char *word, size_t *set, size_t *i)
+{
+	for (; *set < DAVY_SETS; ++*set, *i = 0)
+		while (*i < *davy_scenario_sets[*set].count) {
+			const struct davy_scenario *s = &davy_scenario_sets[*set].scenario[(*i)++];
+
+			if (synth_belongs(s, davy_scenario_sets[*set].name, word))
+				return s;
+		}
+	return NULL;
 }
 
 static int synth_make(const struct davy_scenario *scenario, uint64_t seed, const struct options *o)
@@ -150,11 +118,12 @@ static int synth_make(const struct davy_scenario *scenario, uint64_t seed, const
 static int synth(const char *word, const struct options *o)
 {
 	struct davy_progress progress;
-	size_t kinds = 0, done = 0;
+	const struct davy_scenario *s;
+	size_t kinds = 0, done = 0, set = 0, at = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < synth_total(); i++)
-		kinds += synth_belongs(i, word);
+	while (synth_next(word, &set, &at))
+		kinds++;
 	if (!kinds) {
 		davy_log("unknown scenario '%s'; 'davylamp trace scenarios' lists them", word);
 		return DAVY_EXIT_USAGE;
@@ -168,14 +137,12 @@ static int synth(const char *word, const struct options *o)
 	if (err)
 		davy_log("'%s' cannot be created: %s", o->out, strerror(-err));
 	davy_progress_begin(&progress, "traces", kinds * o->count);
-	for (size_t i = 0; i < synth_total() && !err; i++) {
-		if (!synth_belongs(i, word))
-			continue;
+	set = at = 0;
+	while (!err && (s = synth_next(word, &set, &at)))
 		for (uint64_t n = 0; n < o->count && !err; n++) {
-			err = synth_make(synth_at(i), o->seed + n, o);
+			err = synth_make(s, o->seed + n, o);
 			davy_progress_show(&progress, ++done);
 		}
-	}
 	davy_progress_end(&progress);
 	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
