@@ -5,6 +5,7 @@
 #include "lab/check3_set.h"
 #include "lab/check4_set.h"
 #include "lab/check5_set.h"
+#include "lab/check6_set.h"
 #include "lab/check_set.h"
 
 #define HELD_OUT(name)                                                                             \
@@ -19,4 +20,5 @@ const struct davy_scenario_set davy_scenario_sets[DAVY_SETS] = {
 	HELD_OUT(check3),
 	HELD_OUT(check4),
 	HELD_OUT(check5),
+	HELD_OUT(check6),
 };
