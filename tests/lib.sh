@@ -32,6 +32,23 @@ skip() {
 
 not() { ! "$@"; }
 
+# Debian 12's jq (1.6) with -e succeeds without any input, as when the command before it in a pipe has failed. As of
+# 1.7 it fails with 4, and so does this one.
+jq() {
+	local option='' text status
+	for option; do
+		[[ ! $option =~ ^-[a-zA-Z]*e[a-zA-Z]*$ ]] || break
+		option=''
+	done
+	[[ $option ]] || { command jq "$@"; return; }
+	text=$(command jq "$@")
+	status=$?
+	[[ ! $text ]] || printf '%s\n' "$text"
+	[[ $status -ne 0 || $text ]] || status=4
+	return $status
+}
+export -f jq
+
 # finish SUITE: the last line of a script.
 finish() {
 	echo "$1: $passed passed, $failed failed, $skipped skipped"
