@@ -579,6 +579,24 @@ static void jobs_that_were_always_long_are_usual(void **state)
 	assert_replays();
 }
 
+/* One picture in 40 s: fifteen in ten minutes show as well what is usual. */
+static void a_few_long_jobs_in_ten_minutes_are_usual(void **state)
+{
+	(void)state;
+	begin(NULL, 512);
+	for (uint32_t i = 0; i < 60; i++) {
+		pass(39 * S);
+		job(60, LIMIT * (70 + i * 7 % 10) / 100);
+		if (i > 20 && notes())
+			assert_int_equal(note()->level, 1);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		pass(3 * S);
+		job(60, LIMIT * 90 / 100);
+	}
+	assert_int_equal(note()->level, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -609,6 +627,7 @@ int main(void)
 		cmocka_unit_test(noise_makes_no_forecast),
 		cmocka_unit_test(the_forecast_is_printed_as_text),
 		cmocka_unit_test(jobs_that_were_always_long_are_usual),
+		cmocka_unit_test(a_few_long_jobs_in_ten_minutes_are_usual),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,10 +223,22 @@ static void announcements_of_i915_go_through_their_states(void **state)
 	assert_int_equal(note()->level, 3);
 	pass(20 * S);
 	announces(DAVY_DEVICE_ADDED, "", 0);
-	announces(DAVY_DEVICE_REMOVED, "", 0);
 	announces(DAVY_DEVICE_COREDUMP, "devcd1", 12);
 	assert_int_equal(notes(), 3);
+	announces(DAVY_DEVICE_REMOVED, "", 0); /* under an engine */
+	assert_int_equal(notes(), 4);
+	assert_int_equal(note()->level, 3);
+	assert_int_equal(note()->pid, 60);
+	assert_string_equal(note()->detail, "device removed");
 	assert_replays();
+}
+
+static void a_device_without_an_engine_may_be_removed(void **state)
+{
+	(void)state;
+	begin_history();
+	announces(DAVY_DEVICE_REMOVED, "", 0);
+	assert_int_equal(notes(), 0);
 }
 
 static void kfd_gives_the_cause_of_a_reset(void **state)
@@ -332,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_worse_report_of_a_reset_is_still_reported),
 		cmocka_unit_test(facts_of_resets_by_their_result),
 		cmocka_unit_test(announcements_of_i915_go_through_their_states),
+		cmocka_unit_test(a_device_without_an_engine_may_be_removed),
 		cmocka_unit_test(kfd_gives_the_cause_of_a_reset),
 		cmocka_unit_test(lines_have_their_levels),
 		cmocka_unit_test(an_xid_is_judged_by_its_class),

@@ -190,6 +190,24 @@ static void a_job_that_runs_for_ever_is_busy_too(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
+/* stable-diffusion.cpp's upscaler: one job of 40 s on a ring of 60 s. */
+static void a_job_that_the_driver_lets_run_is_no_hang(void **state)
+{
+	(void)state;
+	begin(NULL);
+	set("job_stall.level1", 1000);
+	for (int i = 0; i < 59; i++) {
+		pass(S);
+		ring_runs(60, RING, (uint64_t)(i + 1) * S, 60 * S, 9);
+	}
+	assert_int_equal(notes(), 0);
+	for (int i = 0; i < 10; i++) { /* its timeout did nothing */
+		pass(S);
+		ring_runs(60, RING, 60 * S, 60 * S, 9);
+	}
+	assert_int_equal(notes(), 1);
+}
+
 static void jobs_of_other_processes_do_not_count(void **state)
 {
 	(void)state;
@@ -343,6 +361,7 @@ int main(void)
 		cmocka_unit_test(a_device_that_is_not_busy_is_no_hang),
 		cmocka_unit_test(a_pause_resets_the_busy_time),
 		cmocka_unit_test(a_job_that_runs_for_ever_is_busy_too),
+		cmocka_unit_test(a_job_that_the_driver_lets_run_is_no_hang),
 		cmocka_unit_test(jobs_of_other_processes_do_not_count),
 		cmocka_unit_test(without_a_source_there_is_no_silence),
 		cmocka_unit_test(a_kfd_process_is_given_time_for_a_batch),

@@ -395,9 +395,12 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 		DAVY_SEES(DAVY_EV_LOG),
 	.look = fault_storm_look,
 	.reason = fault_storm_reason,
-	/* amd-ri-004: a discovery child faulted before the runner died at its first graph */
+	/*
+	 * amd-ri-004: a discovery child faulted before the runner died at its first graph.
+	 * ROCm/rocm-systems#3531: the flood overflowed the interrupt ring, then the kernel crashed.
+	 */
 	.precursor.leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG | DAVY_CAN_GPU_RESET |
-			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT |
+			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_RUNNER_CRASH_INIT | DAVY_CAN_DISCOVERY_MISS,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },

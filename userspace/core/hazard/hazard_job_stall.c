@@ -3,8 +3,9 @@
  * Signal: age of the oldest running job on a ring compared to the timeout of that ring
  *   (drm_gpu_scheduler.timeout, read from the scheduler).
  * Threshold: 25, 50, 75 % are levels 1 to 3. Level 2 needs another such job of the ring within a
- *   minute. If jobs of this load were slow for ten minutes without a timeout, both levels begin a
- *   tenth above the longest of them (at most at 95 %). The time to act is the rest of the timeout.
+ *   minute. If jobs of this load were slow for ten minutes without a timeout (32 of them, or 8 in
+ *   each of two such periods), both levels begin a tenth above the longest of them (at most at
+ *   95 %). The time to act is the rest of the timeout.
  * False alarms: a timeout of 0 (never fires) is ignored. One job that uses half of the timeout and
  *   ends in time is no precursor: level 1 up to 75 %. The alarm outlives its job by the clear
  *   time: equally long jobs are one alarm, not one each.

@@ -5,8 +5,8 @@
  *   otherwise the log.
  * Threshold: one. A timeout is level 1. A successful reset is level 2: it is the best precursor of
  *   a fatal one (seconds to minutes before it in field reports). Level 3: another successful reset
- *   within "again", a failed reset, or a lost device; it stands until an engine has computed on the
- *   device. Attributed to the owner of the job that timed out.
+ *   within "again", a failed reset, a lost device, or one that is removed under an engine; it stands
+ *   until an engine has computed on the device. Attributed to the owner of the job that timed out.
  * False alarms: messages of a recovering GPU. Several reports of one reset count once. The named
  *   process may be a victim of the process that occupied the engine.
  * Test: tests/unit/test_gpu_hazards.c, test_reset_signs.c, tests/vm hang.
@@ -216,6 +216,19 @@ static void reset_look_at_fact(struct davy_step *s)
 	reset_say(s, f);
 }
 
+/* An engine whose model is on the device; 0: none. */
+static uint32_t reset_user_of(const struct davy_step *s, const char *device)
+{
+	const struct davy_process *p;
+	size_t at = 0;
+
+	while ((p = davy_world_process_next(&s->core->world, &at)))
+		if (p->engine != DAVY_ENGINE_NONE && p->backend != DAVY_BACKEND_CPU &&
+		    davy_same_name(p->device, device))
+			return p->pid;
+	return 0;
+}
+
 /* i915: ERROR=1 is a hang, RESET=1 the start of a reset, ERROR=0 its success. */
 static void reset_look_at_device(struct davy_step *s)
 {
@@ -232,10 +245,13 @@ static void reset_look_at_device(struct davy_step *s)
 		f.what = in->value ? "hang declared" : "GPU reset succeeded";
 	} else if (in->change == DAVY_DEVICE_RESET) {
 		f.what = "GPU reset begins";
-	} else {
-		return;
+	} else if (in->change == DAVY_DEVICE_REMOVED) {
+		f.pid = reset_user_of(s, in->device); /* which fails at its next request */
+		f.what = "device removed";
 	}
-	f.level = f.over ? 2 : 1;
+	if (!f.what || (in->change == DAVY_DEVICE_REMOVED && !f.pid))
+		return;
+	f.level = f.over ? 2 : in->change == DAVY_DEVICE_REMOVED ? 3 : 1;
 	reset_say(s, f);
 }
 

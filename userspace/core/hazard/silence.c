@@ -57,16 +57,30 @@ uint64_t davy_silent_ns(const struct davy_step *s, const struct davy_process *p)
 	return s->now_ns > since_ns ? s->now_ns - since_ns : 0;
 }
 
+/* While its job is younger than the lockup timeout of the ring, the driver expects it to end. */
+static uint64_t silence_job_ends_ns(const struct davy_step *s, const struct davy_process *p)
+{
+	uint64_t timeout_ns = 0;
+
+	for (size_t i = 0; i < DAVY_WORLD_RINGS; i++) {
+		const struct davy_ring_state *r = &s->core->world.rings[i];
+
+		if (r->age_ns && r->age_pid == p->pid && r->timeout_ns <= DAVY_TIMEOUT_MAX_NS)
+			timeout_ns = silence_max(timeout_ns, r->timeout_ns);
+	}
+	return timeout_ns + timeout_ns / 10;
+}
+
 /* Ring jobs of a KFD process are page table updates: they do not show progress of its kernels. */
 uint64_t davy_silent_limit_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	bool ends_reported = p->graph.graph_count || (p->life.done_ns && !silence_has_queues(s, p));
+	uint64_t limit_ns = davy_threshold_ns(s,
+					      ends_reported ? DAVY_CFG_WEDGED_SILENT_MS
+							    : DAVY_CFG_WEDGED_SILENT_BLIND_MS,
+					      NULL, p);
 
-	return davy_threshold_ns(s,
-				 ends_reported ? DAVY_CFG_WEDGED_SILENT_MS
-					       : DAVY_CFG_WEDGED_SILENT_BLIND_MS,
-				 NULL, p) *
-	       davy_throttle_factor(s, p);
+	return silence_max(limit_ns * davy_throttle_factor(s, p), silence_job_ends_ns(s, p));
 }
 
 static const struct davy_workload *silence_frozen_workload(const struct davy_step *s,

@@ -275,11 +275,22 @@ struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_pr
 	return victim;
 }
 
+static void jobs_end_period(struct davy_load *l)
+{
+	uint32_t few = l->period_count >= DAVY_USUAL_FEW ? l->period_most : 0;
+	uint32_t usual = few < l->few_most ? few : l->few_most;
+
+	if (l->period_count >= DAVY_USUAL_JOBS)
+		usual = l->period_most;
+	if (usual > l->usual)
+		l->usual = usual;
+	l->few_most = few;
+}
+
 void davy_load_add(struct davy_load *l, uint32_t share, uint64_t now_ns)
 {
 	if (!l->period_ns || now_ns - l->period_ns > DAVY_USUAL_NS) {
-		if (l->period_count >= DAVY_USUAL_JOBS && l->period_most > l->usual)
-			l->usual = l->period_most;
+		jobs_end_period(l);
 		l->period_ns = now_ns ? now_ns : 1;
 		l->period_most = l->period_count = 0;
 	}

@@ -16,6 +16,7 @@
 #define DAVY_LOAD_SLOW	      8
 #define DAVY_USUAL_NS	      (600 * DAVY_NS_PER_S)
 #define DAVY_USUAL_JOBS	      32
+#define DAVY_USUAL_FEW	      8 /* enough if the next period has as many: they may grow */
 #define DAVY_TIMEOUT_MAX_NS   (UINT64_MAX / 1000000) /* 5 h; a longer timeout never fires */
 
 struct davy_times_state { /* finished jobs of a process on a ring */
@@ -52,8 +53,8 @@ struct davy_load { /* the jobs of a model with its ubatch on a device, for any p
 	uint64_t period_ns;	       /* start of the current period of DAVY_USUAL_NS */
 	uint32_t period_most;	       /* of the slow jobs in it */
 	uint32_t period_count;
-	uint32_t usual; /* most in any period that had enough of them; 0: unknown */
-	uint32_t usual_pad;
+	uint32_t usual;	   /* most in any period that had enough of them; 0: unknown */
+	uint32_t few_most; /* in the period before, which had DAVY_USUAL_FEW; 0: it had not */
 };
 
 struct davy_lockup_state {
