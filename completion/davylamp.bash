@@ -43,7 +43,7 @@ _davylamp() {
 			words="--model --backend --force-cpu --force-gpu --prefer-gpu --gpu-only --device --memory-max --vram-max"
 			words+=" --explain --dry-run --json --slots --reserve --socket --state --config --policies --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
-		top) words="--json --once --interval --record --replay --socket --help" ;;
+		top) words="--json --once --allow-act --interval --record --replay --socket --help" ;;
 		exporter) words="--listen --textfile --interval --socket --help" ;;
 		report)
 			mapfile -t COMPREPLY < <(compgen -f -W "--list --html --json --upstream --redact --socket --help" -- "$cur")
@@ -92,7 +92,7 @@ _davylamp() {
 				words="--pid --unit --timeout --out --socket --json --help --"
 			fi
 			if [[ ${COMP_WORDS[2]} == synth && $COMP_CWORD -eq 3 ]]; then
-				words="failures benign days all check check2 check3 check4 check5 $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"
+				words="failures benign days all check check2 check3 check4 check5 check6 $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"
 			fi ;;
 		tune)
 			mapfile -t COMPREPLY < <(compgen -f -W "--policy --grid --limits --score-only --apply --state --config --jobs \
