@@ -19,6 +19,28 @@ work_on() {
 	while :; do serves 60; done 2>/dev/null
 }
 
+in_force() { "$davylamp" status --json --socket "$work/sock" | jq -e "[.workloads[].in_force[].act] == $1" >/dev/null; }
+act_checks() {
+	keys p
+	check "without --allow-act no key asks for an action" until_true 5 shows '? help'
+	check "and nothing was done" in_force '[]'
+	keys q
+	until_true 5 has_ended
+	check "--allow-act without a screen is refused" exits 2 "$davylamp" top --once --allow-act --socket "$work/sock"
+	open_top 80x24 "TERM=xterm-256color LC_ALL=C.UTF-8 $davylamp top --interval '500 ms' --allow-act --record $work/record --socket $work/sock"
+	until_true 20 shows_like '1 llama-server vulkan'
+	keys t
+	check "a key asks before it acts" until_true 5 shows 'throttle to 50 % for 60 s: workload 1, llama-server tiny.gguf? y: yes'
+	keys n
+	check "any other key than y does nothing" until_true 5 shows '? help'
+	check "nothing is in force" in_force '[]'
+	keys t y
+	check "y throttles the workload" until_true 20 in_force '["throttle"]'
+	check "the screen has the action and what the agent answered" until_true 10 eval "shows 'throttle to 50 %' && shows 'throttle: workload 1: done'"
+	keys u y
+	check "u takes it back" until_true 20 in_force '[]'
+}
+
 engine_checks() {
 	local worker
 	"$e2e/set-fault.sh" "$fault_file" ok
@@ -42,6 +64,7 @@ engine_checks() {
 	resize_top 80x24
 	until_true 5 fits 80x24
 	save_screen working-80x24
+	act_checks
 	fault lost
 	serves 20
 	check "the lost device is in the list of incidents" until_true 60 shows_like '[0-9:]{8} 3 engine_exception'

@@ -49,7 +49,7 @@ save_screen() { screen >"$O/top/$1.txt"; }
 
 # What the screen must contain for the recorded answer, one text a line.
 expected() { # ANSWER
-	jq -r --argjson cols "$2" '
+	jq -r '
 		def wall($s): .now_ns as $now | .wall_s - (($now - $s) / 1e9 | trunc) | strftime("%H:%M:%S");
 		def took: (. / 1e6 | trunc) as $ms | ($ms / 1000 | trunc) as $s |
 			if $ms < 1000 then "\([$ms, 0] | max) ms" elif $s < 120 then "\($s).\($ms % 1000 / 100 | trunc) s"
@@ -78,18 +78,22 @@ expected() { # ANSWER
 
 # same_numbers RECORD: the screen shows each number of the recorded answer that it names, with its count.
 same_numbers() {
-	local frame now line wrong=0 cols
-	cols=$(in_tmux display-message -p '#{pane_width}')
+	local frame now
 	plain_screen >"$top_dir/screen"
 	frame=$(sed -n 's/.* #\([0-9]*\).*/\1/p' "$top_dir/screen" | head -n 1)
 	[[ $frame ]] || { echo "no number of an answer is on the screen"; return 1; }
 	now=$(sed -n "${frame}p" "$1")
 	[[ $now ]] || { echo "answer $frame is not in the recording"; return 1; }
-	expected "$now" "$cols" >"$top_dir/expected"
+	screen_has "$now" "answer $frame"
+}
+# screen_has ANSWER NAME: the screen in $top_dir/screen shows each number of the answer.
+screen_has() {
+	local line wrong=0
+	expected "$1" >"$top_dir/expected"
 	[[ -s $top_dir/expected ]] || return 1
 	while IFS= read -r line; do
 		line=$(sed -E 's/ +/ /g; s/ $//' <<<"$line")
-		grep -qF -- "$line" "$top_dir/screen" || { echo "answer $frame: '$line' is not on the screen"; wrong=1; }
+		grep -qF -- "$line" "$top_dir/screen" || { echo "$2: '$line' is not on the screen"; wrong=1; }
 	done <"$top_dir/expected"
 	compared=$((${compared-0} + $(wc -l <"$top_dir/expected")))
 	return $wrong

@@ -27,7 +27,8 @@ static const char *const help[] = {
 	"what was done. VRAM, GTT, host: bytes in use; 'full in' is the forecast. job: the",
 	"oldest running job against the driver's lockup timeout. L: level of the alarms",
 	"about a process, 1 to 3. Time line: 1 to 3 alarms, A actions, F failures.",
-	"This view changes nothing. Actions: 'davylamp act'.",
+	"With --allow-act, on a workload: p pause, t throttle, c migrate to the CPU, u undo",
+	"the latest action; each asks first. Without it, this view changes nothing.",
 };
 
 static void draw_footer(const struct davy_top *top, struct davy_canvas *c)
@@ -37,6 +38,10 @@ static void draw_footer(const struct davy_top *top, struct davy_canvas *c)
 	if (top->typing) {
 		davy_canvas_format(c, row, 0, DAVY_STYLE_TITLE,
 				   "filter: %s_  (Enter: done, Esc: clear)", top->filter);
+		return;
+	}
+	if (top->act.text[0]) {
+		davy_canvas_put(c, row, 0, DAVY_STYLE_TITLE, top->act.text);
 		return;
 	}
 	davy_canvas_format(c, row, 0, DAVY_STYLE_DIM,

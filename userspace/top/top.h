@@ -46,6 +46,15 @@ struct davy_top_spark {
 	short vram[DAVY_TOP_SPARK]; /* permille, newest last; -1: none */
 };
 
+struct davy_top_act { /* an order to the agent */
+	bool allowed, waiting;
+	int asked; /* the order whose question is shown, from 1 */
+	int fd;	   /* while it waits */
+	json_int_t workload;
+	const char *rung;
+	char text[200]; /* question, progress or answer; "": none */
+};
+
 struct davy_top {
 	struct davy_feed_in in;
 	json_t *answer[DAVY_TOP_ANSWERS]; /* newest first; NULL: none */
@@ -66,6 +75,7 @@ struct davy_top {
 	enum davy_top_sort sort;
 	int level; /* lowest level of the feed */
 	char filter[64];
+	struct davy_top_act act;
 };
 
 /* top_state.c. Asks once; an error is stored as trouble. Returns it. */
@@ -118,6 +128,10 @@ int davy_draw_feed(const struct davy_top *top, struct davy_canvas *c, int row, i
 
 /* draw.c: the whole screen. */
 void davy_draw(struct davy_top *top, struct davy_canvas *c);
+
+/* top_act.c: true: the key was for an order, or answered its question. */
+bool davy_top_act_key(struct davy_top *top, int key);
+void davy_top_act_read(struct davy_top *top);
 
 /* top_screen.c: the interactive view. Returns an exit status. */
 int davy_top_screen(struct davy_top *top, unsigned int interval_ms);

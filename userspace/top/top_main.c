@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * davylamp-top, the program of 'davylamp top': a view of what the agent sees, decides and does. It
- * asks the agent's socket; any user may. It changes nothing.
+ * asks the agent's socket; any user may. It changes nothing without --allow-act.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -26,11 +26,13 @@ static const char usage[] =
 	"\n"
 	"Shows on one screen whether anything is wrong, where, since when, what happens\n"
 	"next and what was done: GPUs, engines, incidents of the last hour, and the\n"
-	"agent's decisions. '?' explains the keys. Changes nothing. On a pipe: a header,\n"
-	"then one line for each decision and event.\n"
+	"agent's decisions. '?' explains the keys. On a pipe: a header, then one line for\n"
+	"each decision and event. Changes nothing without --allow-act.\n"
 	"\n"
 	"  --json         no screen: one JSON object a line, as of 'davylamp run --json'\n"
 	"  --once         print one screen as text and end; its size: LINES and COLUMNS\n"
+	"  --allow-act    keys that pause, throttle or migrate a workload, and undo that;\n"
+	"                 each asks first. Needs root, and an agent in mode enforce\n"
 	"  --interval T   time between two answers of the agent (1 s)\n"
 	"  --record FILE  also write the agent's answers to FILE\n"
 	"  --replay FILE  show recorded answers instead of an agent's\n"
@@ -40,7 +42,7 @@ static const char usage[] =
 	"NO_COLOR=1 turns colours off.\n";
 
 struct top_options {
-	bool json, once;
+	bool json, once, allow_act;
 	const char *record, *replay, *socket;
 	uint32_t interval_ms;
 };
@@ -55,6 +57,7 @@ static int top_parse(int argc, char **argv, struct top_options *o)
 	const struct davy_option options[] = {
 		{ "json", .flag = &o->json },
 		{ "once", .flag = &o->once },
+		{ "allow-act", .flag = &o->allow_act },
 		{ "interval", .take = top_take_interval, .arg = &o->interval_ms },
 		{ "record", .text = &o->record },
 		{ "replay", .text = &o->replay },
@@ -67,6 +70,11 @@ static int top_parse(int argc, char **argv, struct top_options *o)
 		return first;
 	if (first < argc) {
 		davy_log("unexpected argument '%s'; see 'davylamp top --help'", argv[first]);
+		return -DAVY_EXIT_USAGE;
+	}
+	if (o->allow_act && (o->json || o->once || o->replay)) {
+		davy_log("--allow-act adds keys to the screen; --json, --once and --replay have "
+			 "none");
 		return -DAVY_EXIT_USAGE;
 	}
 	return 1;
@@ -161,6 +169,7 @@ int main(int argc, char **argv)
 	if (!top)
 		return DAVY_EXIT_FAILED;
 	top->in.socket_path = o.socket;
+	top->act.allowed = o.allow_act;
 	top->lines = json_array();
 	status = top_run(top, &o);
 	davy_top_done(top);

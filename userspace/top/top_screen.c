@@ -125,6 +125,8 @@ static bool screen_key(struct davy_top *top, int key)
 		top->help = false;
 		return key != 'q';
 	}
+	if (davy_top_act_key(top, key))
+		return true;
 	switch (key) {
 	case 'q':
 		return false;
@@ -224,6 +226,7 @@ int davy_top_screen(struct davy_top *top, unsigned int interval_ms)
 		more = screen_wait(top, due_ms);
 		if (davy_now_ms() < due_ms)
 			continue;
+		davy_top_act_read(top);
 		if (!top->frozen)
 			davy_top_take(top);
 		due_ms = davy_now_ms() + interval_ms;
