@@ -219,6 +219,7 @@ help:
 	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top"
 	@echo "    test-report test-exporter test-schema test-chaos test-package"
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
+	@echo "  make dmem-kernel  build a kernel with the dmem controller for 'make test-vm' (40 minutes)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
 	@echo "  make bench        cost compared with alternative tools; the tuner with a binary search"
 	@echo "  make chaos        inject seeded faults and audit the host after each: SEED=1 MINUTES=10,"

@@ -139,6 +139,9 @@ test-vm: setup-test
 	@$(MAKE) --no-print-directory -s stage lab-systemd
 	@tests/run vm
 
+dmem-kernel:
+	@tests/vm/build-dmem-kernel.sh $(CACHE)/kernel
+
 test-engine: setup-test
 	@$(MAKE) --no-print-directory -s stage lab san-programs
 	@tests/run engine
@@ -254,12 +257,16 @@ fuzz: setup-test
 	@FUZZ_RUNS=$(FUZZ_RUNS) tests/fuzz/long
 
 bench: setup-test
-	@$(MAKE) --no-print-directory -s stage lab $(O)/bench/core $(O)/bench/months
+	@$(MAKE) --no-print-directory -s stage lab $(O)/bench/core $(O)/bench/months $(O)/bench/clients
 	@tests/bench/run
 
 $(O)/bench/core: tests/bench/core.c $(SHARED)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $^
+
+$(O)/bench/clients: tests/bench/clients.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $<
 
 $(O)/bench/months: tests/bench/months.c $(call objects,obj,$(wildcard userspace/lab/months*.c) userspace/lab/random.c) $(SHARED)
 	@mkdir -p $(@D)

@@ -6,10 +6,9 @@
 # Unpacks the newest Debian kernel of a series, with the headers to build modules for it, into
 # CACHE_DIR/SERIES: nothing is installed. The packages come from the system's own apt sources, or,
 # for a series that only Debian's development suite has, from the same mirror under a private apt
-# configuration. "dmem" is a kernel with CONFIG_CGROUP_DMEM, which Debian's do not set: its image and headers lie in
-# ../shared/kernel-dmem, beside the checkout. Result: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and
-# abi (its version string). A second run finds "abi" and does nothing; remove the folder to fetch
-# again.
+# configuration. "dmem" is a kernel with CONFIG_CGROUP_DMEM, which Debian's do not set: build-dmem-kernel.sh makes it.
+# Result: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and abi (its version string). A second run
+# finds "abi" and does nothing; remove the folder to fetch again.
 set -euo pipefail
 
 die() { echo "fetch-kernel.sh: $*" >&2; exit 1; }
@@ -21,12 +20,12 @@ dir=$(cd "$2" && pwd)/$series
 
 # One row per series: the names of its image packages, and the suite if it is not one of
 # the system's own. The newest package is used; the headers' dependencies name the others.
-suite='' packages=''
+suite=''
 case $series in
 6.1)	images='^linux-image-6\.1\.0-[0-9]+-amd64$' ;;
 6.12)	images='^linux-image-6\.12\.[0-9]+\+deb[0-9]+-amd64$' ;;
 7.2)	images='^linux-image-7\.2\.[0-9]+\+deb[0-9]+-amd64$' suite=sid ;;
-dmem)	packages=$(dirname "$0")/../../../shared/kernel-dmem ;;
+dmem)	images='' ;;
 *)	die "series '$series' is not known; known: 6.1, 6.12, 7.2, dmem" ;;
 esac
 
@@ -92,6 +91,9 @@ wrap_programs() {
 
 # Sets abi, and fills debs.
 take_packages() {
+	local packages
+	packages=$("$(dirname "$0")/build-dmem-kernel.sh" --find "$(dirname "$dir")") ||
+		die "the kernel is not built; 'make dmem-kernel' builds it"
 	abi=$(basename "$packages"/linux-image-*.deb)
 	abi=${abi#linux-image-} abi=${abi%%_*}
 	cp "$packages"/linux-{image,headers}-"$abi"_*.deb "$dir/debs/" || die "'$packages' has no kernel"
@@ -120,7 +122,7 @@ fetch_packages() {
 
 rm -rf "$dir"
 mkdir -p "$dir/debs" "$dir/root"
-if [ -n "$packages" ]; then
+if [ "$series" = dmem ]; then
 	take_packages
 else
 	fetch_packages
@@ -160,7 +162,7 @@ unpack_kernel() {
 	dd if="$vmlinuz" bs=1M iflag=skip_bytes,count_bytes skip=$start count=$(($(number 588 4) - 4)) \
 		status=none | $unpack -dc >"$dir/vmlinux"
 }
-if [ -n "$packages" ]; then
+if [ "$series" = dmem ]; then
 	cp "$vmlinuz" "$dir/vmlinux" # without CONFIG_PVH, QEMU starts only the packed form
 else
 	unpack_kernel
