@@ -105,8 +105,9 @@ static __always_inline void walk_list(struct cgroup *own, void *head)
 	} while (0)
 
 /*
- * Objects whose end was not seen, because the kernel skipped both programs: no user is left, or the
- * memory is something else by now.
+ * Objects whose end was not seen, because the kernel skipped one program or both: no user is left, a
+ * freed one has no VRAM any more (ttm_resource_free() clears the pointer; memory of a destroyed
+ * object mostly keeps that), or the memory is something else by now.
  */
 static long swept(struct bpf_map *map, __u64 *id, struct object *bo, void *with)
 {
@@ -118,7 +119,8 @@ static long swept(struct bpf_map *map, __u64 *id, struct object *bo, void *with)
 			      (void *)of +
 				      bpf_core_field_offset(struct amdgpu_bo, tbo.base.refcount));
 	if (!drm || (__u64)BPF_CORE_READ(adev_of(drm), dev) != bo->device ||
-	    BPF_CORE_READ(of, tbo.base.size) != bo->size)
+	    BPF_CORE_READ(of, tbo.base.size) != bo->size ||
+	    (bo->freed && !BPF_CORE_READ(of, tbo.resource)))
 		object_gone(*id, bo);
 	else if (!users && is_first_end(bo))
 		debit(bo);

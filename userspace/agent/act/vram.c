@@ -156,6 +156,7 @@ static void vram_collect(struct davy_agent *a, struct wanted *w)
 	w->rules.quota = w->quota;
 	w->rules.reserve = w->reserve;
 	w->rules.wanted = a->core.config.value[DAVY_CFG_VRAM_ACCOUNT] != 0;
+	w->rules.pin = a->core.config.value[DAVY_CFG_VRAM_PIN] != 0;
 	add_reserves(a, w);
 	if (!a->vram.ruled && !quotas_asked(a))
 		return;

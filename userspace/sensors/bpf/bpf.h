@@ -76,6 +76,7 @@ struct davy_vram_reserve {
 /* What the account is to refuse. It is loaded if it is wanted or refuses something. */
 struct davy_vram_rules {
 	bool wanted;
+	bool pin; /* the refusals do not end with the agent */
 	size_t quota_count, reserve_count;
 	const struct davy_vram_quota *quota;
 	const struct davy_vram_reserve *reserve;

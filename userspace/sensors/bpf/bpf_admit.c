@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The account of VRAM and its limits: userspace writes limits only, the programs count. */
 #include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sensors/bpf/bpf_state.h"
 
 #include "lib/log.h"
 
-#define WALK_NS (60 * DAVY_NS_PER_S)
+#define PINS	 "/sys/fs/bpf/davylamp"
+#define WALK_NS	 (60 * DAVY_NS_PER_S)
+#define AGAIN_NS (10 * DAVY_NS_PER_S)
 
 static int admit_map(const struct davy_bpf *b, const char *name)
 {
@@ -80,6 +87,65 @@ static void reserves_set(int fd, const struct davy_vram_rules *rules)
 			  sizeof(rules->reserve[i].bytes));
 }
 
+/* -EPERM: another user's, if the file system is open to all. */
+static int pins_open(void)
+{
+	int fd = open(PINS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_uid == geteuid())
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? -EPERM : -errno;
+}
+
+static void pins_remove(void)
+{
+	int fd = pins_open();
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		unlinkat(fd, entry->d_name, 0);
+	closedir(dir);
+	rmdir(PINS);
+}
+
+static int pins_make(struct davy_bpf_object *o)
+{
+	int fd;
+
+	mkdir(PINS, 0700);
+	fd = pins_open();
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return davy_bpf_object_pin(o, PINS);
+}
+
+static void pins_set(struct davy_bpf *b, bool wanted)
+{
+	struct davy_bpf_object *o = &b->objects[DAVY_OBJ_ADMIT];
+	int err;
+
+	if (b->read_ns < b->vram_pins_due_ns || (!b->vram_pins_due_ns && wanted == o->pinned))
+		return;
+	b->vram_pins_due_ns = 0;
+	pins_remove();
+	o->pinned = false;
+	if (!wanted)
+		return;
+	err = pins_make(o);
+	o->pinned = true; /* or as much as there will be */
+	if (err)
+		davy_log("the quotas of VRAM end with the agent: '%s' cannot be written (%s); "
+			 "'mount -t bpf bpf /sys/fs/bpf' makes it possible",
+			 PINS, strerror(-err));
+}
+
 void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)
 {
 	struct davy_vram_state state = { 0 };
@@ -91,6 +157,7 @@ void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)
 		b->vram_wanted = wanted;
 		davy_bpf_want(b, DAVY_OBJ_ADMIT, wanted);
 	}
+	pins_set(b, rules->pin && b->objects[DAVY_OBJ_ADMIT].loaded);
 	limits = admit_map(b, "vram_limits");
 	if (limits < 0)
 		return;
@@ -151,8 +218,10 @@ void davy_bpf_vram_tick(struct davy_bpf *b, uint64_t now_ns)
 
 	if (!o->loaded || (left_out == b->vram_left_out && now_ns < b->vram_walked_ns + WALK_NS))
 		return;
-	b->vram_left_out = left_out;
 	b->vram_walked_ns = now_ns;
+	if (left_out != b->vram_left_out) /* what is freed may be wiped still: walk soon again */
+		b->vram_walked_ns -= WALK_NS - AGAIN_NS;
+	b->vram_left_out = left_out;
 	davy_bpf_object_iterate(o);
 }
 

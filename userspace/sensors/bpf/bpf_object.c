@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -414,13 +415,28 @@ int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *sha
 void davy_bpf_object_unload(struct davy_bpf_object *o)
 {
 	for (size_t i = 0; i < o->program_count; i++) {
+		if (o->pinned && o->program[i].link)
+			bpf_link__unpin(o->program[i].link);
 		bpf_link__destroy(o->program[i].link);
 		o->program[i].link = NULL;
 	}
 	bpf_object__close(o->object);
 	o->object = NULL;
-	o->loaded = false;
+	o->loaded = o->pinned = false;
 	o->skipped = 0;
+}
+
+int davy_bpf_object_pin(struct davy_bpf_object *o, const char *dir)
+{
+	char path[PATH_MAX];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < o->program_count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, o->program[i].name);
+		if (o->program[i].link)
+			err = bpf_link__pin(o->program[i].link, path);
+	}
+	return err;
 }
 
 int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name)
