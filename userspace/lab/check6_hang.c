@@ -15,7 +15,7 @@ static uint64_t hang_in_step(struct davy_sim *s, struct davy_sim_actor *a)
 	case 1: /* a step usually takes less than a second */
 		davy_check4_sign(s);
 		return davy_check6_in(s, 870000, 910000);
-	default: /* 17:34:36, "CUDA_ERROR_CONTAINED: Invalid access of peer GPU memory over nvlink" */
+	default: /* 17:34:36, "CUDA_ERROR_CONTAINED: Invalid access of peer GPU memory" */
 		davy_check_xid(s, l[1].p->device, l[1].p, 94);
 		for (int i = 0; i < 3; i++) {
 			davy_check4_fails(s, l[1].p->device, l[1].p);

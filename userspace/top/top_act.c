@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Orders from the interactive view (--allow-act): a key, a question, then what 'davylamp act' sends. */
+/* Orders from the interactive view (--allow-act): a key, a question, and what 'act' sends. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static const struct order {
 	{ 'p', "pause", "pause for 10 s", 10000000000LL, 0 },
 	{ 't', "throttle", "throttle to 50 % for 60 s", 60000000000LL, 500 },
 	{ 'c', "migrate_cpu", "migrate to the CPU", 0, 0 },
-	{ 'u', "undo", "undo the latest action on", 0, 0 },
+	{ 'u', "undo", "undo the latest action", 0, 0 },
 };
 
 static void act_say(struct davy_top *top, const char *text)

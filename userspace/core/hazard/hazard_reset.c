@@ -5,8 +5,9 @@
  *   otherwise the log.
  * Threshold: one. A timeout is level 1. A successful reset is level 2: it is the best precursor of
  *   a fatal one (seconds to minutes before it in field reports). Level 3: another successful reset
- *   within "again", a failed reset, a lost device, or one that is removed under an engine; it stands
- *   until an engine has computed on the device. Attributed to the owner of the job that timed out.
+ *   within "again", a failed reset, a lost device, or one that is removed under an engine; it
+ *   stands until an engine has computed on the device. Attributed to the owner of the job that
+ *   timed out.
  * False alarms: messages of a recovering GPU. Several reports of one reset count once. The named
  *   process may be a victim of the process that occupied the engine.
  * Test: tests/unit/test_gpu_hazards.c, test_reset_signs.c, tests/vm hang.

@@ -99,7 +99,7 @@ void davy_bpf_object_iterate(const struct davy_bpf_object *o);
  * that CPU (bpf_prog_info.recursion_misses): under load on kernels with full or lazy preemption.
  */
 uint64_t davy_bpf_object_skipped(const struct davy_bpf_object *o);
-/* Its links outlive the process, as files of "dir" on a BPF file system. -errno if one has no file. */
+/* Its links outlive the process, as files of "dir" on a BPF file system. -errno: one does not. */
 int davy_bpf_object_pin(struct davy_bpf_object *o, const char *dir);
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program);
 
