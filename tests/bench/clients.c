@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clients SOCKET COUNT: so many clients of the agent, until it is killed. Of them one asks and never
- * reads, one sends garbage, one sends the largest packet that the socket takes, without an end. The
+ * clients SOCKET COUNT: so many clients of the agent, until it is killed. Of them one asks and
+ * never reads, one sends garbage, one sends the largest packet that the socket takes. The
  * others ask for the status without a pause. One that is refused or closed comes back. Prints the
  * number of answers each second.
  */
