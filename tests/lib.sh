@@ -33,7 +33,7 @@ skip() {
 not() { ! "$@"; }
 
 # Debian 12's jq (1.6) with -e succeeds without any input, as when the command before it in a pipe has failed. As of
-# 1.7 it fails with 4, and so does this one.
+# 1.7 it fails with 4, and so does this one, also if the result is an empty text (-r).
 jq() {
 	local option='' text status
 	for option; do

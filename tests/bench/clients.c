@@ -66,14 +66,16 @@ int main(int argc, char **argv)
 		client[i].fd = -1;
 	for (;;) {
 		for (int i = 0; i < count; i++) {
-			bool is_new = client[i].fd < 0;
+			bool is_new = client[i].fd < 0, sends = is_new || i < 3;
 
 			if (is_new)
 				client[i].fd = client_open(&addr);
 			client[i].events = i ? POLLIN : 0; /* the first one never reads */
-			if (client[i].fd < 0 ||
-			    ((is_new || i < 3) && !client_send(client[i].fd, i)))
-				client[i].revents = POLLERR;
+			if (client[i].fd >= 0 && (is_new || i < 3) &&
+			    !client_send(client[i].fd, i)) {
+				close(client[i].fd);
+				client[i].fd = -1;
+			}
 		}
 		poll(client, (nfds_t)count, 10);
 		for (int i = 0; i < count; i++) {

@@ -62,7 +62,8 @@ progress() {
 echo "building (output in $log)" >&2
 make -j"$(nproc)" DPKG_FLAGS=-d DEB_BUILD_PROFILES=pkg.linux-upstream.nokerneldbg bindeb-pkg 2>&1 | progress ||
 	die "the build failed: $(tail -n 3 "$log" | tr '\n' ' ')($log)"
-mkdir -p "$cache/dmem-packages.new"
+rm -rf "$cache/dmem-packages" "$cache/dmem-packages.new"
+mkdir "$cache/dmem-packages.new"
 mv "$build"/linux-image-*.deb "$build"/linux-headers-*.deb "$cache/dmem-packages.new/"
 mv "$cache/dmem-packages.new" "$cache/dmem-packages"
 rm -rf "$build"

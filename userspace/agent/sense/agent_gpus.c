@@ -2,7 +2,10 @@
 #include "agent/agent.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "act/watch.h"
 #include "lib/log.h"
@@ -67,6 +70,23 @@ static void forget_clients(struct davy_agent *a, const char *device)
 	}
 }
 
+static void gpu_removed(struct davy_agent *a, struct davy_watched_gpu *w)
+{
+	forget_clients(a, w->gpu.device);
+	davy_agent_versions_drop(&w->versions);
+	say_device(a, &w->gpu, DAVY_DEVICE_REMOVED);
+	w->gpu.device[0] = 0;
+}
+
+/* A listing may fail for want of descriptors or memory. */
+static bool gpu_is_bound(const struct davy_gpu *gpu)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", gpu->device);
+	return !access(path, F_OK) || errno != ENOENT;
+}
+
 /* Lists the GPUs. Known ones keep their samples, unless they have another driver. */
 static void gpus_list(struct davy_agent *a, uint64_t now_ns)
 {
@@ -84,16 +104,19 @@ static void gpus_list(struct davy_agent *a, uint64_t now_ns)
 			kept[i] = *known;
 			known->gpu.device[0] = 0; /* its state was copied */
 		} else {
+			if (known)
+				gpu_removed(a, known);
 			say_device(a, &now[i], DAVY_DEVICE_ADDED);
 		}
 		kept[i].gpu = now[i];
 	}
 	for (size_t i = 0; i < g->count; i++) {
-		if (!g->gpu[i].gpu.device[0])
-			continue;
-		forget_clients(a, g->gpu[i].gpu.device);
-		davy_agent_versions_drop(&g->gpu[i].versions);
-		say_device(a, &g->gpu[i].gpu, DAVY_DEVICE_REMOVED);
+		struct davy_watched_gpu *w = &g->gpu[i];
+
+		if (w->gpu.device[0] && count < DAVY_GPUS_MAX && gpu_is_bound(&w->gpu))
+			kept[count++] = *w;
+		else if (w->gpu.device[0])
+			gpu_removed(a, w);
 	}
 	memcpy(g->gpu, kept, count * sizeof(kept[0]));
 	g->count = count;

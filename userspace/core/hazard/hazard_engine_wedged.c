@@ -3,7 +3,7 @@
  * Signal: a running engine process generates no token: (a) it survived a vk::DeviceLostError, (b)
  *   it entered a graph and did not leave it within max(graph_age, graph_ratio x its slowest), (c)
  *   its device is busy (fdinfo, a running job, KFD queues), and no token was generated and no job
- *   or graph ended within "silent", or until its job is a tenth older than the ring's timeout,
+ *   or graph ended within "silent", or 1.1 times the timeout of the ring where its job runs,
  *   (d) its graphs return GGML_STATUS_FAILED, as those of a lost device do with llama.cpp's pull
  *   request 27183, which throws nothing. The first one is checked.
  * Threshold: policies/hazards.conf. A graph that has used half of its limit is level 2, a

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/hazard/silence.h"
 
-#define THROTTLE_FACTOR 4		    /* minimum duty: a quarter */
-#define BUSY_OLD_NS	(5 * DAVY_NS_PER_S) /* clients and rings are sampled every second */
+#define THROTTLE_FACTOR 4		      /* minimum duty: a quarter */
+#define TIMEOUT_MOST_NS (600 * DAVY_NS_PER_S) /* a longer one is no limit of a job */
+#define BUSY_OLD_NS	(5 * DAVY_NS_PER_S)   /* clients and rings are sampled every second */
 
 /* False if no slot is busy and no graph runs: then silence is normal. */
 static bool silence_has_work(const struct davy_process *p)
@@ -57,7 +58,7 @@ uint64_t davy_silent_ns(const struct davy_step *s, const struct davy_process *p)
 	return s->now_ns > since_ns ? s->now_ns - since_ns : 0;
 }
 
-/* While its job is younger than the lockup timeout of the ring, the driver expects it to end. */
+/* Its job may run for the lockup timeout of the ring: then the driver acts. */
 static uint64_t silence_job_ends_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	uint64_t timeout_ns = 0;
@@ -65,20 +66,19 @@ static uint64_t silence_job_ends_ns(const struct davy_step *s, const struct davy
 	for (size_t i = 0; i < DAVY_WORLD_RINGS; i++) {
 		const struct davy_ring_state *r = &s->core->world.rings[i];
 
-		if (r->age_ns && r->age_pid == p->pid && r->timeout_ns <= DAVY_TIMEOUT_MAX_NS)
+		if (r->age_ns && r->age_pid == p->pid && s->now_ns - r->used_ns <= BUSY_OLD_NS)
 			timeout_ns = silence_max(timeout_ns, r->timeout_ns);
 	}
-	return timeout_ns + timeout_ns / 10;
+	return timeout_ns <= TIMEOUT_MOST_NS ? timeout_ns + timeout_ns / 10 : 0;
 }
 
 /* Ring jobs of a KFD process are page table updates: they do not show progress of its kernels. */
 uint64_t davy_silent_limit_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	bool ends_reported = p->graph.graph_count || (p->life.done_ns && !silence_has_queues(s, p));
-	uint64_t limit_ns = davy_threshold_ns(s,
-					      ends_reported ? DAVY_CFG_WEDGED_SILENT_MS
-							    : DAVY_CFG_WEDGED_SILENT_BLIND_MS,
-					      NULL, p);
+	uint64_t limit_ns = davy_threshold_ns(
+		s, ends_reported ? DAVY_CFG_WEDGED_SILENT_MS : DAVY_CFG_WEDGED_SILENT_BLIND_MS,
+		NULL, p);
 
 	return silence_max(limit_ns * davy_throttle_factor(s, p), silence_job_ends_ns(s, p));
 }

@@ -275,11 +275,13 @@ struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_pr
 	return victim;
 }
 
-static void jobs_end_period(struct davy_load *l)
+static void jobs_end_period(struct davy_load *l, uint64_t now_ns)
 {
 	uint32_t few = l->period_count >= DAVY_USUAL_FEW ? l->period_most : 0;
 	uint32_t usual = few < l->few_most ? few : l->few_most;
 
+	if (now_ns - l->period_ns > 2 * DAVY_USUAL_NS)
+		few = 0; /* the next period does not follow on this one */
 	if (l->period_count >= DAVY_USUAL_JOBS)
 		usual = l->period_most;
 	if (usual > l->usual)
@@ -290,7 +292,7 @@ static void jobs_end_period(struct davy_load *l)
 void davy_load_add(struct davy_load *l, uint32_t share, uint64_t now_ns)
 {
 	if (!l->period_ns || now_ns - l->period_ns > DAVY_USUAL_NS) {
-		jobs_end_period(l);
+		jobs_end_period(l, now_ns);
 		l->period_ns = now_ns ? now_ns : 1;
 		l->period_most = l->period_count = 0;
 	}
