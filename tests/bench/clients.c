@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 		client[i].fd = -1;
 	for (;;) {
 		for (int i = 0; i < count; i++) {
-			bool is_new = client[i].fd < 0, sends = is_new || i < 3;
+			bool is_new = client[i].fd < 0;
 
 			if (is_new)
 				client[i].fd = client_open(&addr);

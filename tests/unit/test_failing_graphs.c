@@ -73,6 +73,19 @@ static void one_failed_graph_is_no_hazard(void **state)
 	assert_replays();
 }
 
+/* The graph's result is read again while the check runs; its token clears both. */
+static void a_token_leaves_no_check_behind(void **state)
+{
+	(void)state;
+	served_engine();
+	results(50, 100, 1);
+	pass(400 * MS);
+	results(50, 100, 1);
+	probe(200, 200, 1);
+	pass(20 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+}
+
 /* Cancelled requests and graphs without memory count as failed runs, not as failing. */
 static void graphs_that_end_otherwise_are_not_checked(void **state)
 {
@@ -188,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_engine_whose_graphs_fail_is_wedged_and_moved),
 		cmocka_unit_test(one_failed_graph_is_no_hazard),
+		cmocka_unit_test(a_token_leaves_no_check_behind),
 		cmocka_unit_test(graphs_that_end_otherwise_are_not_checked),
 		cmocka_unit_test(another_error_counts_only_with_several_failed_graphs),
 		cmocka_unit_test(failing_graphs_are_reported_where_no_check_is_possible),

@@ -231,7 +231,7 @@ static void engine_wedged_look_at_probe(struct davy_step *s)
 	}
 	if (probe->completion_status == 200 && probe->token_count) {
 		p->checked_ok_ns = s->now_ns;
-		p->exception_ns = p->failing_ns = 0;
+		p->exception_ns = p->failing_ns = p->check_due_ns = 0;
 		w->retry_ns = 0;
 		return;
 	}
