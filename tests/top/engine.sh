@@ -21,8 +21,9 @@ work_on() {
 
 in_force() { "$davylamp" status --json --socket "$work/sock" | jq -e "[.workloads[].in_force[].act] == $1" >/dev/null; }
 act_checks() {
-	keys p
-	check "without --allow-act no key asks for an action" until_true 5 shows '? help'
+	keys p l
+	until_true 5 shows 'l:1' # a question would have taken the second key
+	check "without --allow-act no key asks for an action" eval "shows 'l:1' && ! shows 'y: yes'"
 	check "and nothing was done" in_force '[]'
 	keys q
 	until_true 5 has_ended
@@ -32,11 +33,16 @@ act_checks() {
 	keys t
 	check "a key asks before it acts" until_true 5 shows 'throttle to 50 % for 60 s: workload 1, llama-server tiny.gguf? y: yes'
 	keys n
-	check "any other key than y does nothing" until_true 5 shows '? help'
+	check "any other key than y takes the question away" until_true 5 not shows 'y: yes'
 	check "nothing is in force" in_force '[]'
+	keys Enter t
+	check "in the details no key asks" until_true 5 eval "shows 'Enter back' && ! shows 'y: yes'"
+	keys Enter
+	until_true 5 shows '? help'
 	keys t y
 	check "y throttles the workload" until_true 20 in_force '["throttle"]'
-	check "the screen has the action and what the agent answered" until_true 10 eval "shows 'throttle to 50 %' && shows 'throttle: workload 1: done'"
+	check "the screen has the action and what the agent answered" until_true 10 eval "shows 'throttle to 50 %' && shows 'throttle: workload 1: the agent has done it'"
+	save_screen throttled-80x24
 	keys u y
 	check "u takes it back" until_true 20 in_force '[]'
 }
@@ -71,6 +77,7 @@ engine_checks() {
 	check "the incident has its action and outcome" until_true 90 shows_like 'engine_exception .*migrate_cpu done'
 	check "the engine is on the CPU" until_true 30 shows_like '1 llama-server cpu'
 	check "the breaker that opened is beside the engine" until_true 10 shows 'breaker of vulkan open until'
+	check "without an alarm, the second line says that an action is in force" until_true 30 shows_like '^no alarm; an action is in force on 1 workload; 1 GPU'
 	check "each number is the same after the fault" until_true 10 same_numbers "$work/record"
 	save_screen migrated-80x24
 	resize_top 120x40
@@ -81,7 +88,9 @@ engine_checks() {
 	check "the redacted report has no name of the model" not bash -c "'$davylamp' report --redact --html --socket '$work/sock' | grep -q tiny"
 	stop_agent
 	check "top says that the agent has ended" until_true 10 shows 'no agent answers since'
+	check "it says for how long" until_true 10 shows_like 'no agent answers since [0-9:]{8} \([0-9.]+ (m?s|min)\)'
 	check "top keeps the last answer" shows 'below is its last answer'
+	save_screen gone-120x40
 	start_agent "$davylamp" --mode enforce
 	check "top goes on with the next agent" until_true 10 not shows 'no agent answers'
 	keys q

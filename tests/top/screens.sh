@@ -87,6 +87,7 @@ gpu_checks() {
 	check "a screen of 30x6 does not end top" until_true 5 shows 'davylamp'
 	resize_top 120x40
 	check "a growing use of VRAM shows when it is full" grow 4096 16000
+	check "the second line says it, too" shows_like '^no alarm yet: VRAM of 0000:03:00.0 fills, full in [0-9]'
 	check "each number is the same while memory moves" until_true 5 same_numbers "$top_dir/record"
 	save_screen filling-120x40
 	memory vram_used 15600

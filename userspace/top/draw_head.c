@@ -160,6 +160,59 @@ static int head_wrong(const struct davy_top *top, struct davy_canvas *c, int row
 	return row;
 }
 
+/* A device with a heap that fills; NULL: none does. */
+static const json_t *head_filling(const struct davy_top *top, const char **ret_heap,
+				  json_int_t *ret_ms)
+{
+	const json_t *g;
+	size_t i;
+
+	json_array_foreach(json_object_get(top->answer[0], "gpus"), i, g)
+	{
+		*ret_heap = "VRAM";
+		*ret_ms = davy_message_number(g, "vram_full_in_ms", 0);
+		if (*ret_ms)
+			return g;
+		*ret_heap = "GTT";
+		*ret_ms = davy_message_number(g, "gtt_full_in_ms", 0);
+		if (*ret_ms)
+			return g;
+	}
+	return NULL;
+}
+
+static size_t head_changed(const struct davy_top *top)
+{
+	const json_t *w;
+	size_t i, count = 0;
+
+	json_array_foreach(json_object_get(top->answer[0], "workloads"), i, w) count +=
+		json_array_size(json_object_get(w, "in_force")) != 0;
+	return count;
+}
+
+/* No alarm stands. */
+static int head_verdict(const struct davy_top *top, struct davy_canvas *c, int row)
+{
+	size_t changed = head_changed(top);
+	const char *heap = "";
+	json_int_t ms = 0;
+	const json_t *filling = head_filling(top, &heap, &ms);
+	char left[32];
+
+	if (filling) {
+		davy_top_duration(ms * 1000000, left, sizeof(left));
+		return davy_canvas_format(c, row, 0, DAVY_STYLE_FORECAST,
+					  "no alarm yet: %s of %s fills, full in %s", heap,
+					  davy_message_text(filling, "device"), left);
+	}
+	if (changed)
+		return davy_canvas_format(c, row, 0, DAVY_STYLE_WARNING,
+					  "no alarm; an action is in force on %zu workload%s",
+					  changed, changed == 1 ? "" : "s");
+	return davy_canvas_put(c, row, 0, DAVY_STYLE_GOOD, "nothing is wrong");
+}
+
 static int head_fine(const struct davy_top *top, struct davy_canvas *c, int row)
 {
 	const struct davy_told_incident *last =
@@ -167,7 +220,7 @@ static int head_fine(const struct davy_top *top, struct davy_canvas *c, int row)
 	const json_t *now = top->answer[0];
 	char clock[16];
 	int col = davy_canvas_format(
-		c, row, 0, DAVY_STYLE_GOOD, "nothing is wrong: %zu GPU%s, %zu engine%s",
+		c, row, head_verdict(top, c, row), DAVY_STYLE_PLAIN, "; %zu GPU%s, %zu engine%s",
 		json_array_size(json_object_get(now, "gpus")),
 		json_array_size(json_object_get(now, "gpus")) == 1 ? "" : "s",
 		json_array_size(json_object_get(now, "processes")),
@@ -207,13 +260,16 @@ int davy_draw_head(const struct davy_top *top, struct davy_canvas *c, int row)
 {
 	const json_t *alarms = json_object_get(top->answer[0], "alarms");
 	const char *policy = davy_message_text(top->answer[0], "policy_error");
-	char clock[16];
+	char clock[16], since[32];
 
 	row = head_title(top, c, row);
 	if (top->trouble[0]) {
 		head_wall(top->trouble_s, clock, sizeof(clock));
-		davy_canvas_format(c, row++, 0, DAVY_STYLE_BAD, "%s since %s%s", top->trouble,
-				   clock, top->answer[0] ? "; below is its last answer" : "");
+		davy_top_duration((time(NULL) - top->trouble_s) * 1000000000LL, since,
+				  sizeof(since));
+		davy_canvas_format(c, row++, 0, DAVY_STYLE_BAD, "%s since %s (%s)%s", top->trouble,
+				   clock, since,
+				   top->answer[0] ? "; below is its last answer" : "");
 	}
 	if (!top->answer[0])
 		return row;

@@ -6,6 +6,8 @@
 #ifndef DAVY_TOP_H
 #define DAVY_TOP_H
 
+#include <stdint.h>
+
 #include "report/incidents.h"
 #include "top/canvas.h"
 #include "top/feed_in.h"
@@ -51,6 +53,7 @@ struct davy_top_act { /* an order to the agent */
 	int asked; /* the order whose question is shown, from 1 */
 	int fd;	   /* while it waits */
 	json_int_t workload;
+	uint64_t until_ms; /* when waiting ends */
 	const char *rung;
 	char text[200]; /* question, progress or answer; "": none */
 };

@@ -4,8 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/message.h"
+#include "report/plan_text.h"
 #include "top/top.h"
+
+#define PATIENCE_MS 180000 /* a new engine may load for minutes */
 
 static const struct order {
 	char key;
@@ -60,7 +64,10 @@ static void act_send(struct davy_top *top, const struct order *o)
 		err = davy_message_send(top->act.fd, message);
 	else
 		json_decref(message);
+	if (err == -EPIPE)
+		err = 0; /* a refusal may be waiting to be read */
 	top->act.waiting = err >= 0;
+	top->act.until_ms = davy_now_ms() + PATIENCE_MS;
 	top->act.rung = o->rung;
 	act_say(top, err < 0 ? strerror(-err) : "in progress");
 	if (err < 0 && top->act.fd >= 0)
@@ -71,7 +78,7 @@ bool davy_top_act_key(struct davy_top *top, int key)
 {
 	int asked = top->act.asked;
 
-	if (!top->act.allowed)
+	if (!top->act.allowed || top->details) /* there, a question would not be seen */
 		return false;
 	top->act.asked = 0;
 	if (!top->act.waiting)
@@ -96,11 +103,14 @@ static void act_say_answer(struct davy_top *top, const json_t *answer)
 	bool failed = json_is_true(json_object_get(answer, "failed"));
 	bool go = !strcmp(davy_message_text(answer, "verdict"), "go");
 	const char *why = davy_message_text(answer, "why"); /* of a refusal */
+	char text[100];
 
+	snprintf(text, sizeof(text), "failed: %s",
+		 davy_act_error_text((int)davy_message_number(answer, "result", 0)));
 	if (!go)
 		act_say(top, *why ? why : davy_message_text(answer, "text"));
 	else
-		act_say(top, failed ? "failed" : "done");
+		act_say(top, failed ? text : "the agent has done it");
 }
 
 void davy_top_act_read(struct davy_top *top)
@@ -111,11 +121,12 @@ void davy_top_act_read(struct davy_top *top)
 	if (!top->act.waiting)
 		return;
 	err = davy_message_receive(top->act.fd, &answer);
-	if (err == -EAGAIN)
+	if (err == -EAGAIN && davy_now_ms() < top->act.until_ms)
 		return;
 	if (err)
-		act_say(top,
-			err == -ECONNRESET ? "the agent ended before it answered" : strerror(-err));
+		act_say(top, err == -ECONNRESET ? "the agent ended before it answered"
+			     : err == -EAGAIN	? "the agent has not answered"
+						: strerror(-err));
 	else
 		act_say_answer(top, answer);
 	json_decref(answer);
