@@ -8,7 +8,7 @@
  *
  * A BO belongs to the cgroup of the process that made it until the driver frees it. It does not
  * matter where the BO is then, or which process uses it. The refusals end when the agent ends,
- * because the kernel closes its links.
+ * because the kernel closes its links, unless these are pinned (vram_pin).
  */
 #include "admit.bpf.h"
 
@@ -602,12 +602,17 @@ static __noinline void object_gone(__u64 id, struct object *bo)
 {
 	struct davy_vram_device *device = bpf_map_lookup_elem(&vram_devices, &bo->device);
 	struct davy_vram_counts *have = counts();
+	__u64 wiping = bo->wiping;
 
-	if (is_first_end(bo))
+	if (is_first_end(bo)) {
 		debit(bo);
-	else if (device)
-		__sync_fetch_and_add(&device->wiping, -bo->wiping);
-	if (!bpf_map_delete_elem(&objects, &id) && have)
+		wiping = 0;
+	}
+	if (bpf_map_delete_elem(&objects, &id))
+		return; /* the sweep or the hook was here before */
+	if (device)
+		__sync_fetch_and_add(&device->wiping, -wiping);
+	if (have)
 		__sync_fetch_and_add(&have->objects, -1);
 }
 

@@ -158,7 +158,7 @@ inside mover vram-client create 16M 14 hold >/tmp/mover &
 mover=$!
 lab_soon 40 grep -q created /tmp/mover
 check "top shows the evictions" lab_soon 20 sh -c "tmux -u -S /tmp/tmux capture-pane -p | grep -q 'evictions [1-9]'"
-lab_soon 20 sh -c "tmux -u -S /tmp/tmux capture-pane -p | grep -qE 'GTT .*[ ][0-9]{2,}/'" # some are in GTT
+lab_soon 20 sh -c "tmux -u -S /tmp/tmux capture-pane -p | grep -qE 'GTT [[][#.]*[]] [0-9]{2,}/'" # some are in GTT
 for size in 80x24 120x40 200x60; do
 	shot $size
 done
@@ -280,7 +280,7 @@ printf '[agent]\nvram_account = 1\n' >/tmp/config/hazards.conf
 agent_run advise
 check "an agent that does not pin starts" lab_soon 60 status_has '"mode"'
 touch /tmp/restarted
-check "until it knows its workloads, the old pins are in force" lab_soon 10 grep -q 'created count=0 size=1048576 .* errno=12' /tmp/pinned.client
+check "the quota has no gap while the next agent starts" lab_soon 10 grep -q 'created count=0 size=1048576 .* errno=12' /tmp/pinned.client
 check "then it removes them" lab_soon 30 sh -c '! [ -e /sys/fs/bpf/davylamp ]'
 lab_soon 10 status_has '"max":8388608'
 touch /tmp/unpinned

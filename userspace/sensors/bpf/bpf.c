@@ -204,7 +204,6 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 		return -ENOMEM;
 	b->hooks = *hooks;
 	b->self = (uint32_t)getpid();
-	b->vram_pins_due_ns = now_ns + DAVY_VRAM_PINS_NS;
 	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	b->rings_fd = -1;
@@ -231,7 +230,7 @@ void davy_bpf_free(struct davy_bpf *b)
 		return;
 	davy_bpf_probes_free(b);
 	close_rings(b);
-	b->objects[DAVY_OBJ_ADMIT].pinned = false; /* that is what pins are for */
+	b->objects[DAVY_OBJ_ADMIT].pins = NULL; /* they stay: that is what they are for */
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		davy_bpf_object_unload(&b->objects[i]);
 	btf__free(b->kernel);

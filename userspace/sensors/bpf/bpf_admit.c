@@ -12,9 +12,12 @@
 
 #include "lib/log.h"
 
-#define PINS	 "/sys/fs/bpf/davylamp"
-#define WALK_NS	 (60 * DAVY_NS_PER_S)
-#define AGAIN_NS (10 * DAVY_NS_PER_S)
+#define PINS	"/sys/fs/bpf/davylamp"
+#define WALK_NS (60 * DAVY_NS_PER_S)
+/* A new agent leaves the earlier one's pinned refusals in force until it knows its workloads. */
+#define PINS_NS	      (10 * DAVY_NS_PER_S)
+#define PINS_RETRY_NS (300 * DAVY_NS_PER_S)
+#define AGAIN_NS      (10 * DAVY_NS_PER_S)
 
 static int admit_map(const struct davy_bpf *b, const char *name)
 {
@@ -87,7 +90,7 @@ static void reserves_set(int fd, const struct davy_vram_rules *rules)
 			  sizeof(rules->reserve[i].bytes));
 }
 
-/* -EPERM: another user's, if the file system is open to all. */
+/* -EEXIST: another user's, if the file system is open to all. */
 static int pins_open(void)
 {
 	int fd = open(PINS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -97,7 +100,7 @@ static int pins_open(void)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0 ? -EPERM : -errno;
+	return fd >= 0 ? -EEXIST : -errno;
 }
 
 static void pins_remove(void)
@@ -131,19 +134,21 @@ static void pins_set(struct davy_bpf *b, bool wanted)
 	struct davy_bpf_object *o = &b->objects[DAVY_OBJ_ADMIT];
 	int err;
 
-	if (b->read_ns < b->vram_pins_due_ns || (!b->vram_pins_due_ns && wanted == o->pinned))
+	if (!b->vram_pins_due_ns)
+		b->vram_pins_due_ns = b->read_ns + PINS_NS;
+	if (b->read_ns < b->vram_pins_due_ns || (b->vram_pins_own && wanted == (o->pins != NULL)))
 		return;
-	b->vram_pins_due_ns = 0;
 	pins_remove();
-	o->pinned = false;
-	if (!wanted)
+	o->pins = NULL;
+	b->vram_pins_own = true;
+	err = wanted ? pins_make(o) : 0;
+	if (!err)
 		return;
-	err = pins_make(o);
-	o->pinned = true; /* or as much as there will be */
-	if (err)
-		davy_log("the quotas of VRAM end with the agent: '%s' cannot be written (%s); "
-			 "'mount -t bpf bpf /sys/fs/bpf' makes it possible",
-			 PINS, strerror(-err));
+	b->vram_pins_due_ns = b->read_ns + PINS_RETRY_NS;
+	davy_log("the quotas of VRAM end with the agent: '%s' cannot be made (%s)%s", PINS,
+		 strerror(-err),
+		 err == -EEXIST ? "; it is another user's"
+				: "; 'mount -t bpf bpf /sys/fs/bpf' may be missing");
 }
 
 void davy_bpf_vram_set(struct davy_bpf *b, const struct davy_vram_rules *rules)

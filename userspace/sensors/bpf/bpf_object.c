@@ -412,30 +412,46 @@ int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *sha
 	return err;
 }
 
+static void object_unpin(struct davy_bpf_object *o)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; o->pins && i < o->program_count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", o->pins, o->program[i].name);
+		unlink(path);
+	}
+	if (o->pins)
+		rmdir(o->pins);
+	o->pins = NULL;
+}
+
 void davy_bpf_object_unload(struct davy_bpf_object *o)
 {
+	object_unpin(o);
 	for (size_t i = 0; i < o->program_count; i++) {
-		if (o->pinned && o->program[i].link)
-			bpf_link__unpin(o->program[i].link);
 		bpf_link__destroy(o->program[i].link);
 		o->program[i].link = NULL;
 	}
 	bpf_object__close(o->object);
 	o->object = NULL;
-	o->loaded = o->pinned = false;
+	o->loaded = false;
 	o->skipped = 0;
 }
 
+/* Not bpf_link__pin(): that refuses a link whose file was removed. */
 int davy_bpf_object_pin(struct davy_bpf_object *o, const char *dir)
 {
 	char path[PATH_MAX];
 	int err = 0;
 
+	o->pins = dir;
 	for (size_t i = 0; !err && i < o->program_count; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, o->program[i].name);
 		if (o->program[i].link)
-			err = bpf_link__pin(o->program[i].link, path);
+			err = bpf_obj_pin(bpf_link__fd(o->program[i].link), path);
 	}
+	if (err)
+		object_unpin(o);
 	return err;
 }
 

@@ -64,7 +64,7 @@ struct davy_bpf_object {
 	const char *module; /* kernel module whose hooks it uses, NULL: none */
 	bool functions;	    /* some hooks are functions: the module must be live */
 	bool keeps;	    /* its maps are read */
-	bool pinned;	    /* its links, until it is unloaded */
+	const char *pins;   /* folder where its links are pinned until it is unloaded; NULL: none */
 	const void *(*bytes)(size_t *size);
 	bool loaded;
 	struct bpf_object *object; /* NULL: not loaded, or its links are all that is needed */
@@ -99,7 +99,7 @@ void davy_bpf_object_iterate(const struct davy_bpf_object *o);
  * that CPU (bpf_prog_info.recursion_misses): under load on kernels with full or lazy preemption.
  */
 uint64_t davy_bpf_object_skipped(const struct davy_bpf_object *o);
-/* Its links outlive the process, as files of "dir" on a BPF file system. -errno: one does not. */
+/* Its links outlive the process, as files of "dir" on a BPF file system. -errno: none does. */
 int davy_bpf_object_pin(struct davy_bpf_object *o, const char *dir);
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program);
 

@@ -81,15 +81,13 @@ struct davy_bpf {
 	uint32_t vram_generation;	    /* of its limits */
 	uint64_t vram_left_out;		    /* calls that the account had missed at the last walk */
 	uint64_t vram_walked_ns;
-	uint64_t vram_pins_due_ns; /* an earlier agent's pins stay until then; 0: done */
+	uint64_t vram_pins_due_ns; /* an earlier agent's pins stay until then; 0: not looked yet */
+	bool vram_pins_own;	   /* those that exist are of this agent */
 	bool jobs_running;
 	bool tells_jobs;	  /* the programs report the next job */
 	uint64_t job_reported_ns; /* when they did; 0: never */
 	uint32_t batch;		  /* records read since the loop last came by */
 };
-
-/* A new agent leaves the earlier one's pinned refusals in force until it knows its workloads. */
-#define DAVY_VRAM_PINS_NS (10 * DAVY_NS_PER_S)
 
 static inline void davy_sensor_say(struct davy_bpf *b, const struct davy_event *ev)
 {
