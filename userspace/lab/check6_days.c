@@ -4,7 +4,7 @@
 
 /*
  * A family's PC, RX 9060 XT: a browser, homework with Ollama's keep-alive of 5 min, a game twice a
- * day, films; it sleeps while nobody is there.
+ * day, films; it suspends when it is idle.
  */
 void davy_check6_family_pc(struct davy_sim *s, uint64_t arg)
 {

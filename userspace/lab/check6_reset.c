@@ -53,7 +53,7 @@ static uint64_t reset_by_poison(struct davy_sim *s, struct davy_sim_actor *a)
 	struct davy_sim_device *d = p->device;
 
 	switch (a->stage++) {
-	case 0: /* UMC finds an error that nobody has read yet, its page is retired */
+	case 0: /* UMC reports an error in a page that was not read yet, which is retired */
 		davy_check4_sign(s);
 		davy_sim_fault(s, p, DAVY_FAULT_ECC, 0, 1);
 		davy_check2_lines(s, DAVY_LOG_RAS_UNCORRECTABLE, d, NULL, 2);
