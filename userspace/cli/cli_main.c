@@ -29,7 +29,7 @@ static const struct {
 	{ "replay", davy_verb_replay, "print the decisions for a recorded trace" },
 	{ "trace", davy_verb_trace, "trace an engine's start; make synthetic traces" },
 	{ "tune", NULL, "score thresholds and search for better ones" },
-	{ "log", davy_verb_log, "report GPU failures in a saved kernel log" },
+	{ "log", NULL, "report GPU failures in a saved kernel log" },
 	{ "schema", davy_verb_schema, "print the JSON schema of an output" },
 	{ "release", davy_verb_release, "undo all actions, or detach from a module" },
 };
@@ -46,6 +46,7 @@ static const struct program {
 	{ "top", NULL, 2, "davylamp-top" },
 	{ "exporter", NULL, 2, "davylamp-exporter" },
 	{ "report", NULL, 2, "davylamp-report" },
+	{ "log", NULL, 1, "davylamp-report" },
 	{ "trace", "discovery", 3, "davylamp-trace" },
 	{ "trace", "scenarios", 2, LAB },
 	{ "trace", "synth", 2, LAB },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * davylamp-report, the program of 'davylamp report': one incident as text, JSON, HTML or for a
- * tracker, from the running agent or from a trace. It changes nothing.
+ * tracker, from the running agent or from a trace; and of 'davylamp log'. It changes nothing.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -147,6 +147,8 @@ int main(int argc, char **argv)
 
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED;
+	if (argc > 1 && !strcmp(argv[1], "log"))
+		return davy_report_log(argc - 1, argv + 1);
 	status = reporter_parse(argc, argv, &o);
 	if (status <= 0)
 		return -status;

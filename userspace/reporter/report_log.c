@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 'davylamp log': the failures in a saved kernel log. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,7 +11,8 @@
 #include "lib/options.h"
 #include "lib/text.h"
 #include "sensors/kmsg/kmsg_verdict.h"
-#include "cli/verbs.h"
+#include "reporter/dossier.h"
+#include "verb/verb.h"
 
 #define LINE_SIZE 8192 /* longer lines are cut */
 
@@ -269,7 +271,7 @@ static int log_read_log(const char *path, bool json)
 	return !err && fflush(stdout) ? -errno : err;
 }
 
-int davy_verb_log(int argc, char **argv)
+int davy_report_log(int argc, char **argv)
 {
 	bool json = false;
 	const struct davy_option options[] = { { "json", .flag = &json }, { 0 } };
