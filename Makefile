@@ -39,6 +39,7 @@ EXPORTER_LDLIBS := -lmicrohttpd -ljansson
 REPORT_LDLIBS := -ljansson -lzstd
 LAB_LDLIBS := -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
+CONTAINER_LDLIBS := -lcurl -ljansson
 READER_LDLIBS := -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 
@@ -58,6 +59,7 @@ EXPORTER_SRC := $(call sources,exporter)
 REPORT_SRC := $(call sources,reporter)
 LAB_SRC := $(call sources,lab)
 PROBE_SRC := $(call sources,probe)
+CONTAINER_SRC := $(call sources,container)
 READER_SRC := $(call sources,reader)
 GUARD_SRC := $(call sources,guard) $(wildcard userspace/act/freeze_*.c) userspace/lib/file.c
 objects = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
@@ -68,7 +70,7 @@ GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -iquote userspace $(WARN) -fstack-protec
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
 GUARD_OBJ := $(call objects,guard,$(GUARD_SRC))
-PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor exec exporter guard policy probe reader report top trace)
+PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,container doctor exec exporter guard policy probe reader report top trace)
 # The laboratory: built for tests and 'make tune', and not installed.
 LAB_PROGRAM := $(O)/davylamp-lab
 
@@ -148,6 +150,9 @@ $(LAB_PROGRAM): $(call objects,obj,$(LAB_SRC)) $(SHARED)
 $(O)/davylamp-probe: $(call objects,obj,$(PROBE_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(PROBE_LDLIBS)
 
+$(O)/davylamp-container: $(call objects,obj,$(CONTAINER_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(CONTAINER_LDLIBS)
+
 $(O)/guard/%.o: %.c
 	@mkdir -p $(@D)
 	$(GUARD_CC) $(GUARD_CFLAGS) -MMD -MP -c $< -o $@
@@ -159,7 +164,7 @@ $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(POLICY_SRC) $(TRACE_SRC) $(TOP_SRC) $(EXPORTER_SRC) $(REPORT_SRC) $(LAB_SRC) \
-	$(PROBE_SRC) $(READER_SRC)) $(GUARD_OBJ))
+	$(PROBE_SRC) $(CONTAINER_SRC) $(READER_SRC)) $(GUARD_OBJ))
 
 include tests/tests.mk
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAVY_CONTAINER_CONFINE_H
+#define DAVY_CONTAINER_CONFINE_H
+
+/*
+ * Drops all capabilities and limits memory, CPU time and system calls: only unix sockets and
+ * files. The user stays root, to whom the runtimes' sockets and the agent's state belong. 0 or
+ * -errno.
+ */
+int davy_container_confine(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "container/container.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LOOK_MS 10000
+
+bool davy_container_name_valid(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.-";
+	size_t len = strlen(name);
+
+	return len && len <= DAVY_CONTAINER_NAME_MAX && strspn(name, letters) == len &&
+	       name[0] != '.' && name[0] != '-' && name[0] != '_' && !strstr(name, ".davylamp-");
+}
+
+/* The runtime also finds a container by the first digits of its id: the name decides. */
+static int look_at(struct davy_container *c, const char *suffix, json_t **ret_inspect)
+{
+	char path[160], name[128];
+	json_t *found = NULL;
+	int err;
+
+	snprintf(name, sizeof(name), "/%s%s", c->name, suffix);
+	snprintf(path, sizeof(path), "/containers/%s%s/json?size=%d", c->name, suffix, !suffix[0]);
+	err = davy_runtime_call(c->api, "GET", path, NULL, LOOK_MS, &found);
+	if (err == -ENOENT)
+		return 0;
+	if (err)
+		return err;
+	if (strcmp(davy_definition_text(found, "Name"), name) != 0 &&
+	    strcmp(davy_definition_text(found, "Name"), name + 1) != 0) {
+		json_decref(found);
+		return 0;
+	}
+	if (!davy_definition_text(found, "Id")[0] ||
+	    !json_is_object(json_object_get(found, "State"))) {
+		json_decref(found);
+		snprintf(c->api->why, sizeof(c->api->why),
+			 "%s: its description of a container is incomplete", c->api->name);
+		return -EBADMSG;
+	}
+	*ret_inspect = found;
+	return 0;
+}
+
+void davy_container_free(struct davy_container *c)
+{
+	json_decref(c->now);
+	json_decref(c->before);
+	json_decref(c->next);
+	c->now = c->before = c->next = NULL;
+}
+
+int davy_container_look(struct davy_container *c)
+{
+	int err;
+
+	davy_container_free(c);
+	err = look_at(c, "", &c->now);
+	if (!err)
+		err = look_at(c, DAVY_CONTAINER_BEFORE, &c->before);
+	if (!err)
+		err = look_at(c, DAVY_CONTAINER_NEXT, &c->next);
+	return err;
+}
+
+bool davy_container_is_ours(const json_t *inspect)
+{
+	return inspect && json_is_string(davy_definition_label(inspect, DAVY_LABEL_OF));
+}
+
+json_t *davy_container_original(const struct davy_container *c)
+{
+	if (c->now && !davy_container_is_ours(c->now))
+		return c->now;
+	return c->before;
+}
+
+bool davy_container_runs(const json_t *inspect)
+{
+	const json_t *state = json_object_get(inspect, "State");
+
+	return json_is_true(json_object_get(state, "Running")) ||
+	       json_is_true(json_object_get(state, "Restarting"));
+}
