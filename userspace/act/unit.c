@@ -7,17 +7,19 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
+#include "act/container_unit.h"
 #include "lib/file.h"
 #include "lib/text.h"
 #include "act/unit_state.h"
 
-#define SOCKET	  "/run/systemd/private"
-#define SERVICE	  "org.freedesktop.systemd1"
-#define OBJECT	  "/org/freedesktop/systemd1"
-#define UNITS	  OBJECT "/unit"
-#define MANAGER	  SERVICE ".Manager"
-#define CALL_MS	  5000
-#define RELOAD_MS 20000 /* a reload runs generators and reads all unit files */
+#define SOCKET		 "/run/systemd/private"
+#define SERVICE		 "org.freedesktop.systemd1"
+#define OBJECT		 "/org/freedesktop/systemd1"
+#define UNITS		 OBJECT "/unit"
+#define MANAGER		 SERVICE ".Manager"
+#define CALL_MS		 5000
+#define RELOAD_MS	 20000 /* a reload runs generators and reads all unit files */
+#define CONTAINER_ASK_MS 30000 /* it may complete an interrupted change */
 
 struct operation {
 	struct davy_systemd *systemd;
@@ -48,6 +50,9 @@ bool davy_unit_name_valid(const char *name)
 	static const char suffix[] = ".service";
 	size_t len = strlen(name), end = sizeof(suffix) - 1;
 
+	if (davy_container_unit(name)) /* davylamp-container refuses others */
+		return len > 7 && len < DAVY_UNIT_LEN && name[7] != '.' &&
+		       strspn(name + 7, letters) == len - 7 && !strpbrk(name + 7, ":\\@");
 	return len > end && len < DAVY_UNIT_LEN && name[0] != '.' && name[0] != '@' &&
 	       strspn(name, letters) == len && !strcmp(name + len - end, suffix) &&
 	       name[len - end - 1] != '@';
@@ -324,8 +329,12 @@ int davy_unit_ask(struct davy_systemd *s, const char *unit, davy_unit_done done,
 {
 	struct operation *o;
 	char *path = NULL;
-	int err = connect_bus(s);
+	int err;
 
+	if (davy_container_unit(unit))
+		return davy_container_request(s->loop, s->hooks.dir, "state", unit,
+					      CONTAINER_ASK_MS, done, arg);
+	err = connect_bus(s);
 	if (err)
 		return err;
 	if (sd_bus_path_encode(UNITS, unit, &path) < 0)
@@ -342,11 +351,31 @@ int davy_unit_ask(struct davy_systemd *s, const char *unit, davy_unit_done done,
 	return err < 0 ? err : 0;
 }
 
+/* NULL: a container has none such. */
+static const char *container_operation(const char *method)
+{
+	static const char *const names[][2] = { { "StartUnit", "start" },
+						{ "StopUnit", "stop" },
+						{ "RestartUnit", "restart" },
+						{ "AdoptUnit", "adopt" },
+						{ "ReleaseUnit", "release" } };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i][0], method))
+			return names[i][1];
+	return NULL;
+}
+
 int davy_unit_job(struct davy_systemd *s, const char *method, const char *unit, uint32_t limit_ms,
 		  davy_unit_done done, void *arg)
 {
 	struct operation *o;
-	int err = connect_bus(s);
+	int err;
+
+	if (davy_container_unit(unit))
+		return davy_container_request(s->loop, s->hooks.dir, container_operation(method),
+					      unit, limit_ms, done, arg);
+	err = connect_bus(s);
 
 	if (err)
 		return err;
@@ -377,7 +406,7 @@ int davy_unit_limit(struct davy_systemd *s, const char *unit, const char *proper
 		    davy_unit_done done, void *arg)
 {
 	struct operation *o;
-	int err = connect_bus(s);
+	int err = davy_container_unit(unit) ? -EOPNOTSUPP : connect_bus(s);
 
 	if (err)
 		return err;

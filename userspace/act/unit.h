@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * systemd through its private socket, as systemctl uses it for root: state of units, jobs, reload.
- * Never waits: each call is answered once by "done", from the loop, within its time limit, with a
- * reason on failure. If systemd does not answer, the connection is closed; the next call opens a
- * new one.
+ * systemd through its private socket, as systemctl uses it for root: state of units, jobs,
+ * reload. Never waits: each call is answered once by "done", from the loop, within its time
+ * limit, with a reason on failure. If systemd does not answer, the connection is closed; the
+ * next call opens a new one. The calls about one unit also take a container, "docker:NAME": see
+ * act/container_unit.h.
  */
 #ifndef DAVY_UNIT_H
 #define DAVY_UNIT_H
@@ -16,6 +17,7 @@
 #define DAVY_UNIT_WHY_LEN    256
 #define DAVY_UNIT_ENV_LEN    2048
 #define DAVY_UNIT_EXEC_LEN   4096
+#define DAVY_UNIT_PORTS	     16
 
 /* Texts are systemd's; "": not set. */
 struct davy_unit_state {
@@ -35,6 +37,11 @@ struct davy_unit_state {
 	uint64_t memory_high; /* bytes; UINT64_MAX: none */
 	uint64_t cpu_quota;   /* us of CPU time a second; UINT64_MAX: none */
 	uint32_t job;	      /* queued or running; 0: none */
+	/* Of a container only: */
+	bool own_network; /* its ports are not those of this host, except for these: */
+	uint32_t port_count;
+	uint16_t port[DAVY_UNIT_PORTS][2]; /* in the container, on this host */
+	char note[DAVY_UNIT_WHY_LEN];	   /* what an operator should know; "": nothing */
 };
 
 struct davy_unit_answer {
@@ -47,6 +54,7 @@ typedef void (*davy_unit_done)(void *arg, const struct davy_unit_answer *answer)
 
 /* Members may be NULL. */
 struct davy_unit_hooks {
+	const char *dir; /* environment files of containers; not copied */
 	void (*changed)(void *arg, const char *unit); /* a loaded unit has changed */
 	void (*lost)(void *arg);		      /* connection lost: changes are not seen */
 	void *arg;
@@ -62,11 +70,17 @@ void davy_systemd_free(struct davy_systemd *s); /* pending calls are never answe
 /* -ENOENT: this host does not run systemd. On an error "done" is not called. */
 int davy_unit_ask(struct davy_systemd *s, const char *unit, davy_unit_done done, void *arg);
 
-/* "StartUnit", "StopUnit", "RestartUnit"; answered at the job's end; cancelled after "limit_ms". */
+/*
+ * "StartUnit", "StopUnit", "RestartUnit"; answered at the job's end; cancelled after "limit_ms".
+ * Of a container also "AdoptUnit", and "ReleaseUnit", after which it is as its owner made it.
+ */
 int davy_unit_job(struct davy_systemd *s, const char *method, const char *unit, uint32_t limit_ms,
 		  davy_unit_done done, void *arg);
 
-/* Sets MemoryHigh or CPUQuotaPerSecUSec until the next boot; UINT64_MAX: no limit. */
+/*
+ * Sets MemoryHigh or CPUQuotaPerSecUSec until the next boot; UINT64_MAX: no limit. -EOPNOTSUPP
+ * for a container.
+ */
 int davy_unit_limit(struct davy_systemd *s, const char *unit, const char *property, uint64_t value,
 		    davy_unit_done done, void *arg);
 
@@ -77,7 +91,10 @@ int davy_unit_limits(struct davy_systemd *s, const char *unit, uint64_t memory_h
 /* Reads all unit files again; requests during a reload share the next one. */
 int davy_systemd_reload(struct davy_systemd *s, davy_unit_done done, void *arg);
 
-/* A service name that is safe in paths and unit files: "ollama.service", "llm@7b.service". */
+/*
+ * A service name that is safe in paths and unit files: "ollama.service", "llm@7b.service"; or a
+ * container's, "docker:ollama".
+ */
 bool davy_unit_name_valid(const char *name);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "act/check.h"
+#include "act/container_unit.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "report/plan_text.h"
@@ -216,8 +217,9 @@ static void act_unit_on_job(void *arg, const struct davy_unit_answer *said)
 		act_unit_go_back(u, said->error, false);
 		return;
 	}
-	if (said->error) {
-		act_unit_go_back(u, said->error, said->error != -ETIMEDOUT);
+	if (said->error) { /* the owner's container runs again already */
+		act_unit_go_back(u, said->error,
+				 said->error != -ETIMEDOUT && !davy_container_unit(u->name));
 		return;
 	}
 	if (!u->act.stopped_reported)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy adopt' and 'release': let the agent control a service, and end that. */
+/* 'davylamp policy adopt' and 'release': let the agent control a service or container. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "act/container_unit.h"
+#include "lib/file.h"
 #include "lib/log.h"
 #include "lib/message.h"
 #include "agent/act/units.h"
@@ -86,6 +88,8 @@ static void on_adopted(void *arg, const struct davy_unit_answer *said)
 
 static const char *not_adoptable(const struct request *r, const struct davy_unit_state *s)
 {
+	if (davy_container_unit(r->unit))
+		return NULL; /* davylamp-container refuses */
 	if (!strcmp(s->load, "not-found"))
 		return "no such unit";
 	if (!strcmp(s->load, "masked"))
@@ -118,7 +122,10 @@ static void on_asked(void *arg, const struct davy_unit_answer *said)
 		return;
 	}
 	err = davy_unit_files_make(a, of);
-	if (!err)
+	if (!err && davy_container_unit(r->unit))
+		err = davy_unit_job(a->units->systemd, "AdoptUnit", r->unit, RESTART_MS, on_adopted,
+				    r);
+	else if (!err)
 		err = davy_systemd_reload(a->units->systemd, on_adopted, r);
 	if (!err)
 		return;
@@ -149,7 +156,8 @@ const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
 	struct request *r;
 
 	if (!davy_unit_name_valid(unit))
-		return "not a name of a service; an example is 'ollama.service'";
+		return "not a name of a service or container; examples are 'ollama.service' and "
+		       "'docker:ollama'";
 	if (!a->units || strpbrk(a->units->dir, "% \t\n\"'\\") || a->units->dir[0] != '/')
 		return "the state directory's path has characters that a unit file cannot contain";
 	if (a->units->unread && davy_units_read(a))
@@ -157,6 +165,8 @@ const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
 		       "agent's log";
 	if (davy_adopted_find(&a->units->adopted, unit))
 		return "already adopted";
+	if (davy_container_unit(unit) && davy_make_dirs(a->units->dir))
+		return "the state directory cannot be written";
 	r = new_request(link, unit);
 	return r ? ask_systemd(r, on_asked) : "out of memory";
 }
@@ -219,10 +229,35 @@ static void unit_adopt_let_go(struct request *r, struct davy_adopted_unit *of)
 		davy_unit_forget(u);
 	davy_adopted_remove(&a->units->adopted, r->unit);
 	davy_units_save(a);
+	if (davy_container_unit(r->unit)) {
+		unit_adopt_released(r);
+		return;
+	}
 	err = davy_systemd_reload(a->units->systemd, on_reloaded, r);
 	if (err)
 		unit_adopt_refuse(
 			r, "released, but systemd cannot be reached to reload its unit files");
+}
+
+static void on_container_released(void *arg, const struct davy_unit_answer *said)
+{
+	struct request *r = arg;
+	struct davy_adopted_unit *of = davy_adopted_find(&r->agent->units->adopted, r->unit);
+
+	if (said->error || !of)
+		unit_adopt_refuse(r, said->error ? said->why : "not adopted");
+	else
+		unit_adopt_let_go(r, of);
+}
+
+/* A container is as its owner made it before it is released. */
+static void release_container(struct request *r)
+{
+	int err = davy_unit_job(r->agent->units->systemd, "ReleaseUnit", r->unit, RESTART_MS,
+				on_container_released, r);
+
+	if (err)
+		unit_adopt_refuse(r, strerror(-err));
 }
 
 static void on_restored(void *arg, bool good)
@@ -253,7 +288,9 @@ static void unit_adopt_on_looked(void *arg, const struct davy_unit_answer *said)
 	if (of->backend != DAVY_BACKEND_UNKNOWN || !davy_start_settings_none(&of->settings))
 		r->restart = runs(said->state);
 	r->start = of->stopped && !runs(said->state);
-	if (!of->derived[0])
+	if (!of->derived[0] && davy_container_unit(r->unit))
+		release_container(r);
+	else if (!of->derived[0])
 		unit_adopt_let_go(r, of);
 	else if (!u || !runs(said->state) || !davy_models_restore(u, of->derived, on_restored, r))
 		unit_adopt_refuse(

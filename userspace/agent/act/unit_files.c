@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The two files of an adopted unit: the drop-in, which names the environment file and is written
- * once, and the environment file, which systemd reads at every start without a reload.
+ * once, and the environment file, which systemd reads at every start without a reload. A container
+ * has no drop-in: davylamp-container reads the environment file when it makes the next container.
  */
 #include "agent/agent.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "act/container_unit.h"
 #include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/log.h"
@@ -95,6 +97,8 @@ static char *make_body(struct davy_agent *a, const struct davy_adopted_unit *u,
 		u->unit, u->unit);
 	for (size_t i = 0; i < e->count; i++)
 		fprintf(out, "%s=%s\n", e->at[i].name, e->at[i].value);
+	if (davy_container_unit(u->unit) && u->backend == DAVY_BACKEND_CPU)
+		fprintf(out, DAVY_CONTAINER_CPU_ONLY "\n");
 	*ret_rules = service ? davy_unit_rules_put(service, u, e, out) : 0;
 	if (!fclose(out))
 		return body;
@@ -185,7 +189,7 @@ int davy_unit_files_make(struct davy_agent *a, struct davy_adopted_unit *u)
 	if (err)
 		return unit_files_say(err, a->units->dir);
 	err = davy_unit_files_write(a, u, &nothing);
-	return err ? err : write_drop_in(a, u);
+	return err || davy_container_unit(u->unit) ? err : write_drop_in(a, u);
 }
 
 static int remove_one(const char *path, json_t *kept)
@@ -202,13 +206,14 @@ static int remove_one(const char *path, json_t *kept)
 
 int davy_unit_files_remove(struct davy_agent *a, const struct davy_adopted_unit *u, json_t *kept)
 {
+	bool unit = !davy_container_unit(u->unit);
 	char dir[PATH_MAX], path[PATH_MAX];
 	int err = drop_in_path(u->unit, dir, path, sizeof(path)), more;
 
 	if (err)
 		return unit_files_say(err, u->unit);
-	err = remove_one(path, kept);
-	if (u->made_dir)
+	err = unit ? remove_one(path, kept) : 0;
+	if (unit && u->made_dir)
 		rmdir(dir); /* fails if the directory has other files */
 	more = davy_unit_files_path(a, u->unit, path, sizeof(path));
 	if (!more)
@@ -224,6 +229,8 @@ int davy_unit_files_check(struct davy_agent *a, const struct davy_adopted_unit *
 	int err = drop_in_path(u->unit, dir, path, sizeof(path));
 
 	(void)a;
+	if (davy_container_unit(u->unit))
+		return 0;
 	if (!err)
 		err = davy_generated_look(path, &state);
 	if (err || state == DAVY_GENERATED_OURS)

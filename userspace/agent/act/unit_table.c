@@ -54,6 +54,22 @@ uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup)
 	return 0;
 }
 
+uint16_t davy_units_port_of(struct davy_agent *a, uint32_t workload, uint16_t port)
+{
+	const struct davy_service *u = davy_unit_of_workload(a, workload);
+	const struct davy_unit_state *s = u ? &u->state : NULL;
+	uint16_t here = 0;
+
+	if (!s || !s->own_network)
+		return port;
+	for (uint32_t i = 0; i < s->port_count; i++)
+		if (s->port[i][0] == port)
+			return s->port[i][1];
+		else if (s->port[i][1] == port) /* already that of this host */
+			here = port;
+	return here;
+}
+
 struct davy_service *davy_unit_add(struct davy_agent *a, const char *name)
 {
 	for (size_t i = 0; i < DAVY_ADOPTED_MAX; i++) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "act/container_unit.h"
 #include "engines/engine.h"
 #include "lib/file.h"
 #include "lib/log.h"
@@ -28,8 +29,9 @@ static void unit_watch_feed_workload(struct davy_service *u, enum davy_workload_
 	ev.workload.op = (uint8_t)op;
 	ev.workload.adopted = 1;
 	ev.workload.movable = davy_engine_service_movable(u->engine);
-	ev.workload.can =
-		DAVY_CAN_FREEZE | DAVY_CAN_CAP | davy_engine_service_can(u->engine, u->role);
+	ev.workload.can = DAVY_CAN_FREEZE | davy_engine_service_can(u->engine, u->role);
+	if (!davy_container_unit(u->name)) /* its runtime has no limit like memory.high */
+		ev.workload.can |= DAVY_CAN_CAP;
 	ev.workload.engine = (uint8_t)u->engine;
 	ev.workload.backend = (uint8_t)u->backend;
 	ev.workload.port = u->port;
@@ -126,7 +128,7 @@ static void unit_watch_take_facts(struct davy_service *u, const struct davy_ev_p
 		p->engine != DAVY_ENGINE_NONE ? (enum davy_engine)p->engine : DAVY_ENGINE_GENERIC;
 	u->role = (enum davy_role)p->role;
 	u->backend = (enum davy_backend)p->backend;
-	u->port = p->port;
+	u->port = davy_units_port_of(u->agent, u->workload, p->port);
 	u->parallel = p->parallel;
 	if (p->model[0])
 		davy_copy_name(u->model, sizeof(u->model), p->model);
@@ -158,7 +160,8 @@ void davy_unit_look_again(struct davy_service *u)
 	if (!t || !t->has_command || t->reported.start_ticks != u->start_ticks ||
 	    t->reported.engine == DAVY_ENGINE_NONE)
 		return;
-	if (t->reported.port == u->port && (enum davy_role)t->reported.role == u->role)
+	if (davy_units_port_of(u->agent, u->workload, t->reported.port) == u->port &&
+	    (enum davy_role)t->reported.role == u->role)
 		return;
 	p = t->reported;
 	unit_watch_take_facts(u, &p);
@@ -215,6 +218,8 @@ void davy_unit_take(struct davy_service *u, const struct davy_unit_state *state)
 	bool runs = !strcmp(state->active, "active") || !strcmp(state->active, "activating") ||
 		    !strcmp(state->active, "reloading");
 
+	if (state->note[0] && strcmp(state->note, u->state.note) != 0)
+		davy_log("%s: %s", u->name, state->note);
 	u->state = *state;
 	if (state->cgroup[0])
 		davy_copy_name(u->cgroup, sizeof(u->cgroup), state->cgroup);

@@ -44,16 +44,21 @@ static void find_dir(struct davy_agent *a)
 
 void davy_units_open(struct davy_agent *a)
 {
-	struct davy_unit_hooks hooks = { units_on_changed, units_on_lost, a };
+	struct davy_unit_hooks hooks = { .changed = units_on_changed,
+					 .lost = units_on_lost,
+					 .arg = a };
 
 	a->units = calloc(1, sizeof(*a->units));
+	if (a->units) {
+		find_dir(a);
+		hooks.dir = a->units->dir;
+	}
 	if (a->units && davy_systemd_new(a->loop, &hooks, &a->units->systemd)) {
 		free(a->units);
 		a->units = NULL;
 	}
 	if (!a->units)
 		return;
-	find_dir(a);
 	davy_units_read(a);
 }
 

@@ -253,6 +253,8 @@ static void tracker_take(struct davy_agent *a, struct davy_tracked *t,
 	}
 	t->device_used = reply->device_used;
 	ev.process.workload = t->workload = tracker_workload_of(a, t->pid);
+	if (a->hooks)
+		ev.process.port = a->hooks->port_of_workload(a, t->workload, ev.process.port);
 	t->uid = davy_process_account(t->pid);
 	ev.process.flags |= owner_flag(t->uid);
 	assume_cpu(t, reply, &ev.process);
