@@ -5,7 +5,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
 # What unit tests link: all but the programs' main() and the command line.
 SAN_LIB := $(O)/san/libdavylamp.a
-SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor exec exporter policy_cli reporter top trace lab))
+SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader container doctor exec exporter policy_cli reporter top trace lab))
 SAN_LIB_OBJ := $(call objects,san,$(SAN_LIB_SRC))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -14,14 +14,14 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_LIB := $(O)/fuzz-lib/libdavylamp.a
 FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out agent host,$(SHARED_DIRS)))) \
 	$(filter-out %/follow.c %_main.c,$(call sources,trace)) userspace/lab/label.c \
-	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
+	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) $(filter-out %_main.c,$(call sources,container)) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c next.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit fuzz replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema chaos package
+SUITES := lint unit fuzz replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema container chaos package
 
 export O CACHE STAGE KERNEL
 
-.PHONY: setup-test setup-lint san-programs stage lab
+.PHONY: setup-test setup-lint san-programs stage lab lab-container
 
 setup-test:
 	@tests/setup build test
@@ -42,13 +42,13 @@ $(SAN_LIB): $(SAN_LIB_OBJ)
 $(O)/san/davylamp: $(call objects,san,$(CLI_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-SAN_EXTRA := doctor exec exporter policy report top trace lab
+SAN_EXTRA := container doctor exec exporter policy report top trace lab
 # The folder of a program's source is its name, but for these two: the libraries have the names.
 san_folder = $(patsubst report,reporter,$(patsubst policy,policy_cli,$(1)))
 $(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(call san_folder,$(name))/$(name)_main.o))
 $(SAN_EXTRA:%=$(O)/san/davylamp-%): $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS) $(if $(filter %-top,$@),$(TOP_LDLIBS)) \
-		$(if $(filter %-exporter,$@),$(EXPORTER_LDLIBS))
+		$(if $(filter %-exporter,$@),$(EXPORTER_LDLIBS)) $(if $(filter %-container,$@),$(CONTAINER_LDLIBS))
 
 $(O)/san/davylamp-reader: $(call objects,san,$(READER_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(READER_LDLIBS)
@@ -74,7 +74,7 @@ $(FUZZ_LIB): $(FUZZ_LIB_OBJ)
 $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB) \
-		-ljansson -lzstd -linih -lsystemd -lsqlite3
+		-ljansson -lzstd -linih -lsystemd -lsqlite3 -lcurl
 
 -include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(call san_folder,$(SAN_EXTRA)))))
 
@@ -83,6 +83,12 @@ stage: programs
 	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(STAGE) DATA_DIR=$(DATA_DIR) >/dev/null
 
 lab: $(O)/lab/mkmodel $(O)/lab/vk/libVkLayer_davylamp_fault.so $(O)/lab/libfailgraph.so $(O)/lab/standin
+
+$(O)/container/%: tests/container/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $<
+
+lab-container: $(O)/san/davylamp-container $(O)/container/cutter $(O)/container/liar
 
 $(O)/lab/libfailgraph.so: tests/e2e/failgraph.c
 	@mkdir -p $(@D)
@@ -100,7 +106,7 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 
 test: setup-test
 	@tests/setup package
-	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
+	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos lab-container $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run $(SUITES)
 
@@ -205,6 +211,11 @@ test-exporter: setup-test
 $(O)/exporter/tries.so: tests/exporter/tries.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -shared -fPIC -o $@ $<
+
+.PHONY: test-container
+test-container: setup-test
+	@$(MAKE) --no-print-directory -s stage lab lab-container
+	@tests/run container
 
 .PHONY: test-schema
 test-schema: setup-test
