@@ -2,6 +2,7 @@
 /* Devices: memory with its forecast, the busiest ring, evictions, resets, the last minutes. */
 #include "top/top.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/message.h"
@@ -59,7 +60,7 @@ static const json_t *gpus_busiest(const json_t *gpu)
 }
 
 /* Without a running job: the shortest timeout. */
-static void gpus_idle_ring(struct davy_canvas *c, int row, int col, const json_t *gpu)
+static int gpus_idle_ring(struct davy_canvas *c, int row, int col, const json_t *gpu)
 {
 	const json_t *l, *shortest = NULL;
 	json_int_t least = 0;
@@ -74,22 +75,44 @@ static void gpus_idle_ring(struct davy_canvas *c, int row, int col, const json_t
 			shortest = l;
 		}
 	}
-	if (shortest)
-		davy_canvas_format(c, row, col, DAVY_STYLE_DIM,
-				   "no long job; shortest timeout %lld ms (%s)", (long long)least,
-				   davy_message_text(shortest, "queue"));
+	if (!shortest)
+		return col;
+	return 2 + davy_canvas_format(c, row, col, DAVY_STYLE_DIM,
+				      "no long job; shortest timeout %lld ms (%s)",
+				      (long long)least, davy_message_text(shortest, "queue"));
 }
 
-static void gpus_ring(struct davy_canvas *c, int row, int col, int width, const json_t *gpu)
+/* The process with most of the VRAM: often no engine. Only if there is room for all of it. */
+static void gpus_holder(struct davy_canvas *c, int row, int col, const json_t *gpu)
+{
+	const json_t *client, *most = NULL;
+	char text[128];
+	size_t i;
+
+	json_array_foreach(json_object_get(gpu, "clients"), i, client)
+	{
+		if (davy_message_number(client, "vram", 0) >
+		    (most ? davy_message_number(most, "vram", 0) : 0))
+			most = client;
+	}
+	if (!most)
+		return;
+	snprintf(text, sizeof(text), "most VRAM: %s[%lld] %lld MiB",
+		 davy_message_text(most, "comm"), (long long)davy_message_number(most, "pid", 0),
+		 (long long)davy_message_number(most, "vram", 0) >> 20);
+	if (col + (int)strlen(text) <= c->cols)
+		davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, "%s", text);
+}
+
+/* Returns the column after it. */
+static int gpus_ring(struct davy_canvas *c, int row, int col, int width, const json_t *gpu)
 {
 	const json_t *ring = gpus_busiest(gpu);
 	json_int_t age_ns, timeout_ns;
 	int permille;
 
-	if (!ring) {
-		gpus_idle_ring(c, row, col, gpu);
-		return;
-	}
+	if (!ring)
+		return gpus_idle_ring(c, row, col, gpu);
 	age_ns = davy_message_number(ring, "age_ns", 0);
 	timeout_ns = davy_message_number(ring, "timeout_ns", 0);
 	permille = davy_top_permille(age_ns, timeout_ns);
@@ -106,9 +129,10 @@ static void gpus_ring(struct davy_canvas *c, int row, int col, int width, const 
 	else
 		col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %lld ms, no timeout",
 					 (long long)age_ns / 1000000);
-	davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %s pid %lld",
-			   davy_message_text(ring, "ring"),
-			   (long long)davy_message_number(ring, "pid", 0));
+	col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %s pid %lld",
+				 davy_message_text(ring, "ring"),
+				 (long long)davy_message_number(ring, "pid", 0));
+	return col + 2;
 }
 
 static int gpus_first_row(const struct davy_top *top, struct davy_canvas *c, int row,
@@ -198,7 +222,8 @@ static int gpus_one(const struct davy_top *top, struct davy_canvas *c, int row, 
 		row++;
 		col = 2;
 	}
-	gpus_ring(c, row, col, width, gpu);
+	col = gpus_ring(c, row, col, width, gpu);
+	gpus_holder(c, row, col, gpu);
 	return row + 1;
 }
 

@@ -2,6 +2,7 @@
 /* Incidents with the time line of the last hour, and the feed of decisions and events. */
 #include "top/top.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/message.h"
@@ -9,6 +10,7 @@
 #define HOUR_NS	      3600000000000LL
 #define TIME_LINE_COL 24
 #define TIME_LINE_MAX 120
+#define FEED_INDENT   19
 
 /* Rank of a mark of the time line: '.' nothing, 'A' an action, 1 to 3 an alarm, 'F' a failure. */
 static int lines_rank(char mark)
@@ -162,8 +164,33 @@ int davy_draw_incidents(const struct davy_top *top, struct davy_canvas *c, int r
 	return row;
 }
 
-static void lines_feed_row(const struct davy_top *top, struct davy_canvas *c, int row,
-			   const json_t *line)
+/* A line that is too long goes on in up to two rows more, before "end". Returns the last row. */
+static int lines_feed_text(struct davy_canvas *c, int row, int end, enum davy_style style,
+			   const char *text)
+{
+	char part[512];
+	int col = 10;
+
+	for (int more = 0; more < 2 && row + 1 < end; more++) {
+		size_t room = c->cols > col ? (size_t)(c->cols - col) : 0, cut = room;
+
+		if (strlen(text) <= room || room >= sizeof(part))
+			break;
+		while (cut > room / 2 && text[cut] != ' ')
+			cut--;
+		if (text[cut] != ' ')
+			break;
+		snprintf(part, sizeof(part), "%.*s", (int)cut, text);
+		davy_canvas_put(c, row++, col, style, part);
+		text += cut + 1;
+		col = FEED_INDENT;
+	}
+	davy_canvas_put(c, row, col, style, text);
+	return row;
+}
+
+static int lines_feed_row(const struct davy_top *top, struct davy_canvas *c, int row, int end,
+			  const json_t *line)
 {
 	json_int_t at_ns = davy_message_number(json_object_get(line, "json"), "at_ns", 0);
 	int level = davy_top_line_level(line);
@@ -171,8 +198,8 @@ static void lines_feed_row(const struct davy_top *top, struct davy_canvas *c, in
 
 	davy_top_clock(top, at_ns, clock, sizeof(clock));
 	davy_canvas_put(c, row, 1, DAVY_STYLE_DIM, clock);
-	davy_canvas_put(c, row, 10, davy_top_level_style(level > 1 ? level : 0),
-			davy_top_line_text(line));
+	return lines_feed_text(c, row, end, davy_top_level_style(level > 1 ? level : 0),
+			       davy_top_line_text(line));
 }
 
 /* The newest line is the first one. */
@@ -194,7 +221,8 @@ int davy_draw_feed(const struct davy_top *top, struct davy_canvas *c, int row, i
 
 		if (!davy_top_line_shown(top, line) || shown++ < skip)
 			continue;
-		lines_feed_row(top, c, row, line);
+		/* With a chosen line, each has one row: Enter shows it whole. */
+		row = lines_feed_row(top, c, row, here ? row : end, line);
 		if (here && shown - 1 == chosen)
 			davy_canvas_mark(c, row, DAVY_STYLE_CHOSEN);
 		row++;

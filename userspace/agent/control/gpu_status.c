@@ -2,26 +2,36 @@
 /* The status of the GPUs: memory, lockup timeouts, clients. */
 #include "agent/control/control.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/agent.h"
+#include "lib/file.h"
+#include "lib/text.h"
 
-static json_t *clients_of(const struct davy_gpus *g, const char *device)
+static json_t *clients_of(const struct davy_agent *a, const char *device)
 {
+	const struct davy_gpus *g = &a->gpus;
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
 		const struct davy_gpu_client *c = &g->client[i];
+		char path[64], comm[32] = "", safe[128];
 
 		if (!c->pid || strcmp(c->info.device, device) != 0)
 			continue;
-		json_array_append_new(
-			list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "pid", (int)c->pid,
-					"client_id", (json_int_t)c->info.client_id, "vram",
-					(json_int_t)c->info.vram, "gtt", (json_int_t)c->info.gtt,
-					"system", (json_int_t)c->info.system, "evicted",
-					(json_int_t)c->info.evicted, "busy_ns",
-					(json_int_t)c->info.busy_ns));
+		snprintf(path, sizeof(path), "/proc/%u/comm", c->pid);
+		davy_read_file(path, comm, sizeof(comm));
+		comm[strcspn(comm, "\n")] = 0;
+		json_array_append_new(list, json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I}",
+						      "pid", (int)c->pid, "comm",
+						      davy_text_safe(safe, sizeof(safe), comm),
+						      "client_id", (json_int_t)c->info.client_id,
+						      "vram", (json_int_t)c->info.vram, "gtt",
+						      (json_int_t)c->info.gtt, "system",
+						      (json_int_t)c->info.system, "evicted",
+						      (json_int_t)c->info.evicted, "busy_ns",
+						      (json_int_t)c->info.busy_ns));
 	}
 	return list;
 }
@@ -99,7 +109,7 @@ static json_t *gpu_status(const struct davy_agent *a, const struct davy_watched_
 	json_object_set_new(o, "unreadable", json_string(why_unreadable(w)));
 	nvml_status(o, &w->nvml);
 	json_object_set_new(o, "lockup", lockups_of(&w->lockups));
-	json_object_set_new(o, "clients", clients_of(&a->gpus, w->gpu.device));
+	json_object_set_new(o, "clients", clients_of(a, w->gpu.device));
 	davy_view_gpu(a, w->gpu.device, o);
 	return o;
 }
