@@ -1,22 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# The life of the Debian package on a host. Sourced by tests/package/run.
+# The life of the Debian package on a host. Sourced by tests/package/run, and in the guest by guest.sh.
 
-drop_in=/etc/systemd/system/llama.service.d/50-davylamp.conf
+# The adopted service, what answers if it serves, and its variable on the CPU. guest.sh has another one.
+service=llama health=18301/health on_cpu=LLAMA_ARG_DEVICE=none
+sock=/run/davylamp/agent.sock
+state=/var/lib/davylamp
 
-# The installed unit with the changes that the lab needs: see tests/systemd/run.
-boot() {
+dl() { inside /usr/sbin/davylamp "$@"; }
+on_failure() {
+	tail -n 15 "$work/said"
+	[[ ! ${init-} ]] || tail -n 12 "$work/agent.err" "$work/console"
+}
+said() { "$@" >"$work/said" 2>&1; }
+
+# package_lab WHERE LINE...: units, model and packages; the agent's unit writes to the folder WHERE and has these lines.
+package_lab() {
+	local where=$1
+	shift
 	lab_open package
 	mkdir "$work/unit/davylamp.service.d"
-	printf '%s\n' '[Unit]' DefaultDependencies=no '[Service]' "StandardError=append:$work/agent.err" \
-		"StandardOutput=append:$work/agent.out" \
-		"CapabilityBoundingSet=~CAP_BPF CAP_PERFMON CAP_SYS_ADMIN" >"$work/unit/davylamp.service.d/lab.conf"
+	printf '%s\n' '[Unit]' DefaultDependencies=no '[Service]' "StandardError=append:$where/agent.err" \
+		"StandardOutput=append:$where/agent.out" "$@" >"$work/unit/davylamp.service.d/lab.conf"
 	mkdir "$work/unit/llama.service.d"
 	printf '%s\n' '[Service]' 'Environment=GGML_VK_VISIBLE_DEVICES=0 MESA_SHADER_CACHE_DIR=/srv/lab/shaders' \
 		>"$work/unit/llama.service.d/lab.conf"
 	cp "$deb" "$work/first.deb"
 	cp "$next" "$work/next.deb"
+}
+
+# The installed unit with the changes that namespaces need: see tests/systemd/run.
+namespaces_boot() {
+	package_lab "$work" "CapabilityBoundingSet=~CAP_BPF CAP_PERFMON CAP_SYS_ADMIN"
 	cp -a /var/lib/dpkg "$work/dpkg"
 	lab_boot || return 1
 	inside cp -a "$work/dpkg" /var/lib/dpkg
@@ -29,32 +45,35 @@ has_user() { inside getent passwd davylamp-probe; }
 agents() { inside pgrep -x davylamp; }
 mode_is() { dl status --json | jq -e ".mode == \"$1\"" >/dev/null; }
 answers() { dl status >"$work/said" 2>&1; }
-runs_on() { dl status --json | jq -e ".processes[] | select(.unit == \"llama.service\") | .backend == \"$1\"" >/dev/null; }
-group_of_llama() { find "$group" -type d -name llama.service; }
-frozen_now() { grep -q 'frozen 1' "$(group_of_llama)/cgroup.events"; }
+runs_on() { dl status --json | jq -e ".processes[] | select(.unit == \"$service.service\") | .backend == \"$1\"" >/dev/null; }
+group_of_service() { find "$group" -type d -name "$service.service"; }
+frozen_now() { grep -q 'frozen 1' "$(group_of_service)/cgroup.events"; }
 # A throttle of half of the time freezes and thaws many times in this time.
 stays_thawed() {
 	local i
 	for ((i = 0; i < 100; i++)); do
-		! frozen_now && [[ $(<"$(group_of_llama)/cgroup.freeze") == 0 ]] || return 1
+		! frozen_now && [[ $(<"$(group_of_service)/cgroup.freeze") == 0 ]] || return 1
 		sleep 0.01
 	done
 }
 nothing_is_frozen() { ! grep -l 'frozen 1' $(find "$group" -name cgroup.events); }
-throttle() { said dl act throttle "$(workload llama)" --duty '50 %' --lease '5 min'; }
-restarted() { is llama active && [[ $(main_pid llama) != "$1" && $(main_pid llama) != 0 ]]; }
+throttle() { said dl act throttle "$(workload $service)" --duty '50 %' --lease '5 min'; }
+restarted() { is $service active && [[ $(main_pid $service) != "$1" && $(main_pid $service) != 0 ]]; }
 outcome() { grep -q "outcome  $1 done" "$work/agent.out"; }
 crash() {
 	local before
-	before=$(main_pid llama)
-	inside systemctl reset-failed llama
+	before=$(main_pid $service)
+	inside systemctl reset-failed $service
 	inside kill -SEGV "$before"
-	until_true 30 restarted "$before" && until_true 30 healthy 18301/health
+	until_true 30 restarted "$before" && until_true 30 healthy $health
 }
+
+# guest.sh redefines it.
+on_installed() { :; }
 
 case_install() {
 	local before
-	before=$(main_pid llama)
+	before=$(main_pid $service)
 	check "the package installs" installed_dpkg -i "$work/first.deb"
 	check "the installed agent runs" is davylamp active
 	check "it is enabled" inside systemctl is-enabled -q davylamp
@@ -62,55 +81,60 @@ case_install() {
 	check "no service is adopted" test "" = "$(dl policy adopted --json)"
 	check "the user of the probes exists" has_user
 	check "programs without a page of their own have davylamp(8)" test davylamp.8.gz = "$(inside readlink /usr/share/man/man8/davylamp-probe.8.gz)"
-	check "the running engine is not restarted" test "$before" = "$(main_pid llama)"
+	check "the running engine is not restarted" test "$before" = "$(main_pid $service)"
+	on_installed
 }
 
-# Two crashes within half an hour open the breaker.
-case_act() {
+enforce() {
 	inside mkdir /etc/davylamp
 	printf '[agent]\nmode = enforce\n' | inside sh -c 'cat >/etc/davylamp/hazards.conf'
 	said inside systemctl restart davylamp
 	check "the mode can be set in /etc/davylamp" until_true 10 mode_is enforce
-	check "a service can be adopted" adopt llama.service
+	check "a service can be adopted" adopt $service.service
+}
+
+# Two crashes within half an hour open the breaker.
+case_act() {
+	enforce
 	check "the agent recognises the service's engine on its GPU driver" until_true 20 runs_on vulkan
 	check "a crash is followed by a restart" crash
 	check "the agent has restarted the engine on the same device" until_true 30 outcome restart
 	until_true 20 runs_on vulkan
 	check "the second crash is followed by another start" crash
 	check "the agent has moved the engine to the CPU" until_true 30 outcome migrate_cpu
-	check "the moved engine has no device" told llama LLAMA_ARG_DEVICE=none
-	check "the moved engine answers" until_true 20 healthy 18301/health
+	check "the moved engine has no device" told $service $on_cpu
+	check "the moved engine answers" until_true 20 healthy $health
 }
 
 case_upgrade() {
 	local engine agent
-	until_true 20 adopted llama '.state == "active" and .workload > 0'
-	engine=$(main_pid llama) agent=$(main_pid davylamp)
+	until_true 20 adopted $service '.state == "active" and .workload > 0'
+	engine=$(main_pid $service) agent=$(main_pid davylamp)
 	check "the engine can be throttled" throttle
 	check "the kernel freezes it part of the time" until_true 10 frozen_now
 	check "the package is upgraded while the engine is throttled" installed_dpkg -i "$work/next.deb"
 	check "another agent runs after the upgrade" eval 'is davylamp active && [[ $(main_pid davylamp) != "$agent" ]]'
 	check "no agent of the old version is left" test "$(main_pid davylamp)" = "$(agents)"
 	check "the engine is not frozen after the upgrade" stays_thawed
-	check "the upgrade does not restart the engine" test "$engine" = "$(main_pid llama)"
-	check "the engine answers after the upgrade" healthy 18301/health
+	check "the upgrade does not restart the engine" test "$engine" = "$(main_pid $service)"
+	check "the engine answers after the upgrade" healthy $health
 	check "the new agent has the adopted service, and knows its move" until_true 20 \
-		adopted llama '.told_backend == "cpu" and .engine == "llama-server"'
+		adopted $service '.told_backend == "cpu" and .pid > 0'
 	check "the new agent can act on it" throttle
 	check "its throttle takes effect" until_true 10 frozen_now
 }
 
 case_remove() {
 	local engine
-	engine=$(main_pid llama)
+	engine=$(main_pid $service)
 	check "the package is removed while the engine is throttled" installed_dpkg -r davylamp
 	check "no agent is left" not agents
 	check "no process is frozen after the removal" nothing_is_frozen
 	check "the engine is not frozen again" stays_thawed
-	check "the drop-in of the service is removed" not inside test -e $drop_in
-	check "the service runs again without settings of davylamp" eval 'restarted "$engine" && not told llama LLAMA_ARG_DEVICE=none'
-	check "systemd needs no reload" test no = "$(inside systemctl show -P NeedDaemonReload llama)"
-	check "the service answers after the removal" until_true 20 healthy 18301/health
+	check "the drop-in of the service is removed" not inside test -e /etc/systemd/system/$service.service.d/50-davylamp.conf
+	check "the service runs again without settings of davylamp" eval 'restarted "$engine" && not told $service $on_cpu'
+	check "systemd needs no reload" test no = "$(inside systemctl show -P NeedDaemonReload $service)"
+	check "the service answers after the removal" until_true 20 healthy $health
 	check "the configuration and the state are kept" inside test -e /etc/davylamp/hazards.conf -a -e $state/davylamp.db
 }
 
@@ -119,11 +143,11 @@ case_remove_stopped() {
 	installed_dpkg -i "$work/next.deb"
 	until_true 10 answers
 	check "the package installs again" answers
-	adopt llama.service
-	check "the service is adopted again" inside test -e $drop_in
+	adopt $service.service
+	check "the service is adopted again" inside test -e /etc/systemd/system/$service.service.d/50-davylamp.conf
 	inside systemctl stop davylamp
 	check "the package is removed while its agent is stopped" installed_dpkg -r davylamp
-	check "the drop-in is removed without an agent" not inside test -e $drop_in
+	check "the drop-in is removed without an agent" not inside test -e /etc/systemd/system/$service.service.d/50-davylamp.conf
 }
 
 case_purge() { # BEFORE
@@ -133,14 +157,14 @@ case_purge() { # BEFORE
 	check "no service is enabled that does not exist" not inside test -e /etc/systemd/system/multi-user.target.wants/davylamp.service
 	check "no process of the package is left" not inside pgrep davylamp
 	check "no process is frozen after the purge" nothing_is_frozen
-	check "the engine still answers" healthy 18301/health
+	check "the engine still answers" healthy $health
 }
 
 all_cases() {
 	local before
 	before=$(ours)
-	inside systemctl start llama
-	until_true 30 healthy 18301/health
+	inside systemctl start $service
+	until_true 30 healthy $health
 	case_install
 	case_act
 	case_upgrade

@@ -3,7 +3,7 @@
 #
 # run-vm.sh --kernel DIR --initramfs FILE --script FILE --out DIR [--add TREE] [--qxl VBIOS]
 #           [--device QEMU_DEVICE]... [--timeout CPU_SECONDS] [--memory MIB] [--cpus N]
-#           [--append KERNEL_OPTIONS]
+#           [--append KERNEL_OPTIONS] [--host-files]
 #
 # Boots a kernel of fetch-kernel.sh with the root of mkinitramfs.sh, runs one guest
 # script (busybox sh, as /job/run, with TREE's files beside it) and exits with its status.
@@ -12,6 +12,7 @@
 # QEMU emulates the guest's CPUs in one thread: with a thread for each, a CPU sometimes runs a breakpoint that
 # another has just removed from the kernel's text, and the kernel dies with "Oops: int3" (QEMU 7.2, kernel 7.2:
 # in three of three guests within 13 starts of 'davylamp trace discovery'; in one thread, 40 of 40 starts passed).
+# --host-files lets the guest mount this host's files, read-only (9p, "host").
 # In the --out folder: output.log (the script's output), kernel.log, status.
 # Exit: the script's status; 124 on a timeout; 125 when the guest died or nothing could run.
 set -eu
@@ -20,7 +21,15 @@ die() { echo "run-vm.sh: $*" >&2; exit 125; }
 
 kernel='' initramfs='' script='' out='' add='' qxl='' append=''
 timeout=120 memory=1024 cpus=2 devices=(-vga none)
-while [ $# -gt 1 ]; do
+while [ $# -gt 0 ]; do
+	case $1 in
+	--host-files)
+		devices+=(-virtfs local,path=/,mount_tag=host,security_model=passthrough,readonly=on,multidevs=remap)
+		shift
+		continue
+		;;
+	esac
+	[ $# -gt 1 ] || die "option '$1' needs a value"
 	case $1 in
 	--kernel) kernel=$2 ;;
 	--initramfs) initramfs=$2 ;;
@@ -37,7 +46,6 @@ while [ $# -gt 1 ]; do
 	esac
 	shift 2
 done
-[ $# -eq 0 ] || die "option '$1' needs a value"
 if [ -z "$kernel" ] || [ -z "$initramfs" ] || [ -z "$script" ] || [ -z "$out" ]; then
 	die "--kernel, --initramfs, --script and --out are needed"
 fi
