@@ -60,7 +60,7 @@ static const json_t *gpus_busiest(const json_t *gpu)
 }
 
 /* Without a running job: the shortest timeout. */
-static int gpus_idle_ring(struct davy_canvas *c, int row, int col, const json_t *gpu)
+static void gpus_idle_ring(struct davy_canvas *c, int row, int col, const json_t *gpu)
 {
 	const json_t *l, *shortest = NULL;
 	json_int_t least = 0;
@@ -75,15 +75,14 @@ static int gpus_idle_ring(struct davy_canvas *c, int row, int col, const json_t 
 			shortest = l;
 		}
 	}
-	if (!shortest)
-		return col;
-	return 2 + davy_canvas_format(c, row, col, DAVY_STYLE_DIM,
-				      "no long job; shortest timeout %lld ms (%s)",
-				      (long long)least, davy_message_text(shortest, "queue"));
+	if (shortest)
+		davy_canvas_format(c, row, col, DAVY_STYLE_DIM,
+				   "no long job; shortest timeout %lld ms (%s)", (long long)least,
+				   davy_message_text(shortest, "queue"));
 }
 
-/* The process with most of the VRAM: often no engine. Only if there is room for all of it. */
-static void gpus_holder(struct davy_canvas *c, int row, int col, const json_t *gpu)
+/* The process with most of the VRAM: often no engine. Returns the column after it. */
+static int gpus_holder(struct davy_canvas *c, int row, int col, const json_t *gpu)
 {
 	const json_t *client, *most = NULL;
 	char text[128];
@@ -96,23 +95,25 @@ static void gpus_holder(struct davy_canvas *c, int row, int col, const json_t *g
 			most = client;
 	}
 	if (!most)
-		return;
+		return col;
 	snprintf(text, sizeof(text), "most VRAM: %s[%lld] %lld MiB",
 		 davy_message_text(most, "comm"), (long long)davy_message_number(most, "pid", 0),
 		 (long long)davy_message_number(most, "vram", 0) >> 20);
-	if (col + (int)strlen(text) <= c->cols)
-		davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, "%s", text);
+	if (col + (int)strlen(text) > c->cols)
+		return col;
+	return 2 + davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, "%s", text);
 }
 
-/* Returns the column after it. */
-static int gpus_ring(struct davy_canvas *c, int row, int col, int width, const json_t *gpu)
+static void gpus_ring(struct davy_canvas *c, int row, int col, int width, const json_t *gpu)
 {
 	const json_t *ring = gpus_busiest(gpu);
 	json_int_t age_ns, timeout_ns;
 	int permille;
 
-	if (!ring)
-		return gpus_idle_ring(c, row, col, gpu);
+	if (!ring) { /* the less interesting text is the one that is cut */
+		gpus_idle_ring(c, row, gpus_holder(c, row, col, gpu), gpu);
+		return;
+	}
 	age_ns = davy_message_number(ring, "age_ns", 0);
 	timeout_ns = davy_message_number(ring, "timeout_ns", 0);
 	permille = davy_top_permille(age_ns, timeout_ns);
@@ -132,7 +133,7 @@ static int gpus_ring(struct davy_canvas *c, int row, int col, int width, const j
 	col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %s pid %lld",
 				 davy_message_text(ring, "ring"),
 				 (long long)davy_message_number(ring, "pid", 0));
-	return col + 2;
+	gpus_holder(c, row, col + 2, gpu);
 }
 
 static int gpus_first_row(const struct davy_top *top, struct davy_canvas *c, int row,
@@ -222,8 +223,7 @@ static int gpus_one(const struct davy_top *top, struct davy_canvas *c, int row, 
 		row++;
 		col = 2;
 	}
-	col = gpus_ring(c, row, col, width, gpu);
-	gpus_holder(c, row, col, gpu);
+	gpus_ring(c, row, col, width, gpu);
 	return row + 1;
 }
 

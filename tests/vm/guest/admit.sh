@@ -140,11 +140,16 @@ wait $empty
 tm() { tmux -u -f /dev/null -S /tmp/tmux "$@"; }
 fits() { [ "$(tm display-message -p '#{pane_width}x#{pane_height}')" = "$1" ] && tm capture-pane -p | tail -n 1 | grep -q '^q quit'; }
 frame_of() { sed -n 's/.* #\([0-9]*\).*/\1/p' "$1" | head -n 1; }
+# A guest without time may draw two sizes of one answer.
+last_frame=
+new_frame() { tm capture-pane -p >/tmp/frame && [ "$(frame_of /tmp/frame)" != "$last_frame" ]; }
 # shot SIZE: a screen that is drawn whole, and the answer that it shows.
 shot() {
 	tm resize-window -x "${1%x*}" -y "${1#*x}"
 	lab_soon 10 fits "$1"
+	lab_soon 10 new_frame
 	tm capture-pane -p >"/tmp/screen.$1"
+	last_frame=$(frame_of "/tmp/screen.$1")
 	sed -n "$(frame_of "/tmp/screen.$1")p" /tmp/record >"/tmp/answer.$1"
 	show "screen.$1" "answer.$1"
 }
