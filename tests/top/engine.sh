@@ -89,7 +89,7 @@ engine_checks() {
 	stop_agent
 	check "top says that the agent has ended" until_true 10 shows 'no agent answers since'
 	check "it says for how long" until_true 10 shows_like 'no agent answers since [0-9:]{8} \([0-9.]+ (m?s|min)\)'
-	check "top keeps the last answer" shows 'below is its last answer'
+	check "top keeps the last answer" shows 'all below is its last answer'
 	save_screen gone-120x40
 	start_agent "$davylamp" --mode enforce
 	check "top goes on with the next agent" until_true 10 not shows 'no agent answers'

@@ -106,6 +106,8 @@ static void outcome_text(const struct davy_plan *p, const char *subject, char *b
 	if (p->result)
 		snprintf(buf, size, "outcome  %s failed (%s): %s", davy_action_name(p->action),
 			 error, subject);
+	else if (p->hazard == DAVY_HZ_NONE) /* ordered */
+		snprintf(buf, size, "outcome  %s done: %s", davy_action_name(p->action), subject);
 	else if (p->action != DAVY_ACTION_RESTART && p->action != DAVY_ACTION_MIGRATE_CPU)
 		snprintf(buf, size,
 			 "outcome  %s done: %s; %" PRIu64 " ms after the first precursor",

@@ -269,7 +269,7 @@ int davy_draw_head(const struct davy_top *top, struct davy_canvas *c, int row)
 				  sizeof(since));
 		davy_canvas_format(c, row++, 0, DAVY_STYLE_BAD, "%s since %s (%s)%s", top->trouble,
 				   clock, since,
-				   top->answer[0] ? "; below is its last answer" : "");
+				   top->answer[0] ? "; all below is its last answer" : "");
 	}
 	if (!top->answer[0])
 		return row;

@@ -54,6 +54,7 @@ struct davy_top_act { /* an order to the agent */
 	int fd;	   /* while it waits */
 	json_int_t workload;
 	uint64_t until_ms; /* when waiting ends */
+	uint64_t said_ms; /* when "text" was set */
 	const char *rung;
 	char text[200]; /* question, progress or answer; "": none */
 };

@@ -10,6 +10,7 @@
 #include "top/top.h"
 
 #define PATIENCE_MS 180000 /* a new engine may load for minutes */
+#define SHOWN_MS    10000
 
 static const struct order {
 	char key;
@@ -26,6 +27,7 @@ static void act_say(struct davy_top *top, const char *text)
 {
 	snprintf(top->act.text, sizeof(top->act.text), "%s: workload %lld: %s", top->act.rung,
 		 (long long)top->act.workload, text);
+	top->act.said_ms = davy_now_ms();
 }
 
 static const struct davy_top_work *act_subject(const struct davy_top *top)
@@ -41,6 +43,7 @@ static void act_question(struct davy_top *top, const struct order *o)
 
 	if (!w || w->workload <= 0) {
 		snprintf(top->act.text, sizeof(top->act.text), "select an adopted workload first");
+		top->act.said_ms = davy_now_ms();
 		return;
 	}
 	top->act.asked = (int)(o - orders) + 1;
@@ -118,8 +121,11 @@ void davy_top_act_read(struct davy_top *top)
 	json_t *answer = NULL;
 	int err;
 
-	if (!top->act.waiting)
+	if (!top->act.waiting) {
+		if (!top->act.asked && davy_now_ms() - top->act.said_ms > SHOWN_MS)
+			top->act.text[0] = 0; /* an old answer looks like a new one */
 		return;
+	}
 	err = davy_message_receive(top->act.fd, &answer);
 	if (err == -EAGAIN && davy_now_ms() < top->act.until_ms)
 		return;
