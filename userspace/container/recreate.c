@@ -215,7 +215,7 @@ static int recover_next(struct davy_container *c)
 static int recover_ours(struct davy_container *c)
 {
 	const char *status = davy_definition_text(json_object_get(c->now, "State"), "Status");
-	/* The restart policy is the last step. Without it, a restarted runtime does not start it. */
+	/* The restart policy is the last step; without it a restarted runtime starts none. */
 	bool interrupted =
 		!strcmp(status, "created") || (!has_policy(c->now) && wants_policy(c->now));
 	int err = 0;
