@@ -90,7 +90,7 @@ case_refusals() {
 		"$runtime" exec box /bin/busybox true
 		"$runtime" run -d --name rider --network container:box lab/engine:1 /bin/sh -c "$box_command" >/dev/null
 		with_env box A=2
-		check "$kind: a container whose network another one uses is not replaced" refused "another container uses its network" restart box
+		check "$kind: a container whose network another one uses is not replaced" refused "another container uses a namespace of it" restart box
 		check "$kind: it runs on" eval 'running box && has_env box A=1'
 		"$runtime" rm -f rider >/dev/null
 		remove_box
@@ -186,10 +186,51 @@ case_owner() {
 	check "$kind: nothing is left when its owner has removed all" eval 'worked state box && [[ ! $(ls -A "$dir") ]]'
 }
 
+# What else uses the names, the namespaces and the labels of a change.
+case_others() {
+	start_box
+	with_env box A=2
+	worked restart box
+	if [[ $kind == docker ]]; then
+		check "$kind: the owner's container has no restart policy meanwhile" test no = "$(field box.davylamp-before .HostConfig.RestartPolicy.Name)"
+		"$runtime" start box.davylamp-before >/dev/null 2>&1 # its port is in use: it fails, or both run
+		worked state box
+		check "$kind: one serves if somebody has started both" test 1 = "$(serving box)"
+		worked restart box
+	fi
+	"$runtime" exec -u 0 box /bin/busybox dd if=/dev/zero of=/big bs=1M count=70 2>/dev/null
+	without_env box
+	check "$kind: a replacement with files of its own is not deleted" eval 'refused "files of more than 64 MiB" restart box && running box'
+	"$runtime" exec -u 0 box /bin/busybox rm /big
+	check "$kind: it is replaced when they are gone" worked restart box
+	remove_box
+	start_box
+	"$runtime" run -d --name box.davylamp-next --network host ${plain_limits[$kind]} lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+	with_env box A=2
+	check "$kind: another container with the name of a replacement is not touched" eval 'refused "is left" restart box && running box.davylamp-next'
+	remove_box
+	"$runtime" run -d --name box --network host ${plain_limits[$kind]} --label io.davylamp.of=0123 lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+	without_env box
+	check "$kind: an image with davylamp's label does not make a container a replacement" eval 'worked release box && running box'
+	remove_box
+	"$runtime" run -d --name box --network host ${plain_limits[$kind]} --label com.docker.compose.project=p lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+	check "$kind: a container of a compose project is refused" refused "compose project" adopt box
+	remove_box
+	"$runtime" run -d --name box --network host ${plain_limits[$kind]} lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+	"$runtime" run -d --name rider --pid container:box --network host ${plain_limits[$kind]} lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+	with_env box A=2
+	check "$kind: a container whose pid namespace another one uses is not replaced" refused "uses a namespace of it" restart box
+	remove rider
+	check "$kind: it is replaced without the other one" worked restart box
+	remove_box
+	worked state box
+}
+
 step_cases() {
 	[[ $kind != docker ]] || "$runtime" network create lab >/dev/null
 	case_definition
 	case_refusals
 	case_cut
 	case_owner
+	case_others
 }

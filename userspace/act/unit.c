@@ -354,11 +354,10 @@ int davy_unit_ask(struct davy_systemd *s, const char *unit, davy_unit_done done,
 /* NULL: a container has none such. */
 static const char *container_operation(const char *method)
 {
-	static const char *const names[][2] = { { "StartUnit", "start" },
-						{ "StopUnit", "stop" },
-						{ "RestartUnit", "restart" },
-						{ "AdoptUnit", "adopt" },
-						{ "ReleaseUnit", "release" } };
+	static const char *const names[][2] = {
+		{ "StartUnit", "start" }, { "StopUnit", "stop" },   { "RestartUnit", "restart" },
+		{ "ApplyUnit", "apply" }, { "AdoptUnit", "adopt" }, { "ReleaseUnit", "release" }
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(names[i][0], method))

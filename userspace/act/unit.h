@@ -72,7 +72,8 @@ int davy_unit_ask(struct davy_systemd *s, const char *unit, davy_unit_done done,
 
 /*
  * "StartUnit", "StopUnit", "RestartUnit"; answered at the job's end; cancelled after "limit_ms".
- * Of a container also "AdoptUnit", and "ReleaseUnit", after which it is as its owner made it.
+ * Of a container also "AdoptUnit", "ApplyUnit" (nothing if it runs so already), and
+ * "ReleaseUnit" (as its owner made it).
  */
 int davy_unit_job(struct davy_systemd *s, const char *method, const char *unit, uint32_t limit_ms,
 		  davy_unit_done done, void *arg);

@@ -26,6 +26,7 @@ struct davy_container {
 	const char *full_name;		 /* "docker:ollama" */
 	const char *name;		 /* "ollama" */
 	const char *dir;		 /* for the kept definition */
+	bool with_size;			 /* also look at the size of "now", which takes time */
 	json_t *now, *before, *next;	 /* as the runtime describes them; NULL: there is none */
 	char note[DAVY_RUNTIME_WHY_LEN]; /* what an operator should know; "": nothing */
 };
@@ -37,8 +38,12 @@ bool davy_container_name_valid(const char *name);
 int davy_container_look(struct davy_container *c);
 void davy_container_free(struct davy_container *c);
 
-/* True for a container that replaces another one. */
-bool davy_container_is_ours(const json_t *inspect);
+/*
+ * True if the container with the name, or "next", replaces the owner's: its label has that one's id,
+ * which no image can know.
+ */
+bool davy_container_replaced(const struct davy_container *c);
+bool davy_container_next_is_ours(const struct davy_container *c);
 /* The owner's container, NULL: none exists. */
 json_t *davy_container_original(const struct davy_container *c);
 bool davy_container_runs(const json_t *inspect);
@@ -54,7 +59,10 @@ int davy_container_recover(struct davy_container *c);
  * fails.
  */
 int davy_container_change(struct davy_container *c, const struct davy_definition_change *change);
-/* Starts the owner's container again and removes the replacement; nothing is done without one. */
+/*
+ * Removes the replacement, and starts the owner's container again if the replacement runs; nothing
+ * is done without one. -ENOTSUP: the replacement has files that would be lost.
+ */
 int davy_container_back(struct davy_container *c);
 
 /* Requests for one container. */

@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,9 @@ static const char usage[] =
 	"  adopt          remember its image, so that no other container is mistaken for it\n"
 	"  release        forget that; the container that was adopted runs again\n"
 	"  start, stop    as the runtime does it\n"
-	"  restart        with the environment of --env; without it as its owner made it\n"
+	"  restart        with the environment of DIR/RUNTIME:NAME.env; without that file as\n"
+	"                 its owner made it\n"
+	"  apply          the same, but nothing is done if it runs so already\n"
 	"\n"
 	"  --dir DIR      for definitions and environments (/var/lib/davylamp/units)\n"
 	"  --socket PATH  of the runtime\n"
@@ -156,15 +159,15 @@ static int adopt(struct davy_container *c)
 static int release(struct davy_container *c)
 {
 	char path[PATH_MAX];
-	/* recover() has said that the owner's own is gone. */
-	int err = c->before || !davy_container_is_ours(c->now) ? davy_container_back(c) : 0;
+	int err = davy_container_back(c);
 
 	if (!err && !identity_path(c, path, sizeof(path)))
 		unlink(path);
 	return err;
 }
 
-static int restart(struct request *q)
+/* "apply": nothing is done to a container that is as it should be. */
+static int restart(struct request *q, bool apply)
 {
 	struct davy_container *c = &q->c;
 	int err = read_change(q);
@@ -174,15 +177,23 @@ static int restart(struct request *q)
 			 q->c.full_name, strerror(-err));
 		return err;
 	}
+	q->change.apply = apply;
 	if (q->change.env_count)
 		return davy_container_change(c, &q->change);
-	if (davy_container_is_ours(c->now))
-		return davy_container_back(c);
+	if (davy_container_replaced(c)) {
+		err = davy_container_back(c);
+		if (!err && c->now && !davy_container_runs(c->now))
+			err = davy_container_start(c, c->now);
+		return err ? err : davy_container_look(c);
+	}
 	if (!c->now) {
 		snprintf(c->api->why, sizeof(c->api->why), "there is no such container");
 		return -ENOENT;
 	}
-	err = davy_container_restart(c, c->now);
+	if (!apply)
+		err = davy_container_restart(c, c->now);
+	else if (!davy_container_runs(c->now))
+		err = davy_container_start(c, c->now);
 	return err ? err : davy_container_look(c);
 }
 
@@ -208,8 +219,8 @@ static int operate(struct request *q, const char *operation)
 		return release(c);
 	if (err || !strcmp(operation, "state"))
 		return err;
-	if (!strcmp(operation, "restart"))
-		return restart(q);
+	if (!strcmp(operation, "restart") || !strcmp(operation, "apply"))
+		return restart(q, !strcmp(operation, "apply"));
 	return start_or_stop(c, !strcmp(operation, "start"));
 }
 
@@ -258,9 +269,8 @@ static const struct runtime *find_runtime(const char *full_name)
 
 static bool is_operation(const char *word)
 {
-	static const char *const words[] = {
-		"state", "adopt", "release", "start", "stop", "restart"
-	};
+	static const char *const words[] = { "state", "adopt", "release", "start",
+					     "stop",  "apply", "restart" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(words[i], word))
@@ -303,6 +313,8 @@ int main(int argc, char **argv)
 				       .full_name = argv[first + 1],
 				       .name = argv[first + 1] + strlen(runtime->prefix),
 				       .dir = dir };
+	q.c.with_size = strcmp(argv[first], "state") != 0;
+	signal(SIGTERM, SIG_IGN); /* a stop of the agent's unit shall not interrupt a change */
 	curl_global_init(CURL_GLOBAL_NOTHING);
 	err = davy_container_confine();
 	if (err)

@@ -118,6 +118,8 @@ json_t *davy_container_state(const struct davy_container *c)
 
 	if (pid > 0)
 		read_cgroup(pid, cgroup, sizeof(cgroup));
+	if (!strstr(cgroup, davy_definition_text(c->now, "Id"))) /* another one's: never frozen */
+		cgroup[0] = 0;
 	if (!c->now)
 		return json_pack("{s:s}", "load", "not-found");
 	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:I, s:o, s:o, s:o, s:b, s:s}", "load",

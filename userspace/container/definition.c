@@ -9,8 +9,8 @@
 
 #include "lib/text.h"
 
-#define SHORT_ID      12
-#define OWN_LAYER_MAX ((json_int_t)64 * 1024 * 1024) /* bytes that a new container would lose */
+#define NO_NVIDIA "NVIDIA_VISIBLE_DEVICES=void"
+#define SHORT_ID  12
 
 const char *davy_definition_text(const json_t *object, const char *key)
 {
@@ -34,6 +34,18 @@ const json_t *davy_definition_label(const json_t *inspect, const char *name)
 	return json_object_get(json_object_get(config_of(inspect), "Labels"), name);
 }
 
+/* The injected nodes are listed, and the hooks and mounts are not. */
+static bool has_gpu_of_cdi(const json_t *host)
+{
+	const json_t *devices = json_object_get(host, "Devices");
+
+	for (size_t i = 0; i < json_array_size(devices); i++)
+		if (!strncmp(davy_definition_text(json_array_get(devices, i), "PathInContainer"),
+			     "/dev/nvidia", 11))
+			return true;
+	return false;
+}
+
 const char *davy_definition_refusal(const json_t *inspect, bool fixed_policy, char *why,
 				    size_t size)
 {
@@ -52,11 +64,19 @@ const char *davy_definition_refusal(const json_t *inspect, bool fixed_policy, ch
 			why, size,
 			"it has the restart policy 'always', which this runtime cannot change: the "
 			"next boot would start two; use 'unless-stopped' or a unit");
+	else if (davy_definition_label(inspect, "com.docker.compose.project"))
+		snprintf(why, size,
+			 "it belongs to a compose project, which takes a second container of the "
+			 "service for its own; start it without compose");
+	else if (davy_definition_label(inspect, "PODMAN_SYSTEMD_UNIT"))
+		snprintf(why, size, "a unit of systemd runs it; adopt that unit");
+	else if (fixed_policy && has_gpu_of_cdi(host))
+		snprintf(why, size, "it has a GPU by CDI, which Podman's API does not describe");
 	else if (davy_definition_label(inspect, "com.docker.swarm.service.id"))
 		snprintf(why, size, "it belongs to a swarm service, which would replace it");
 	else if (davy_definition_label(inspect, "io.kubernetes.pod.uid"))
 		snprintf(why, size, "it belongs to a pod, which its cluster would restore");
-	else if (json_integer_value(layer) > OWN_LAYER_MAX)
+	else if (json_integer_value(layer) > DAVY_DEFINITION_LAYER_MAX)
 		snprintf(why, size,
 			 "it has %lld MiB of files in its own layer, which a new container would "
 			 "lose; put them into a volume",
@@ -85,11 +105,14 @@ static json_t *make_environment(const json_t *original, const struct davy_defini
 
 		for (size_t j = 0; has && j < change->env_count; j++)
 			replaced |= same_variable(has, change->env[j]);
+		replaced |= has && change->cpu_only && same_variable(has, NO_NVIDIA);
 		if (has && !replaced)
 			json_array_append_new(made, json_string(has));
 	}
 	for (size_t j = 0; j < change->env_count; j++)
 		json_array_append_new(made, json_string(change->env[j]));
+	if (change->cpu_only) /* the default runtime may add GPUs */
+		json_array_append_new(made, json_string(NO_NVIDIA));
 	return made;
 }
 
@@ -250,7 +273,7 @@ static json_t *make_host_config(const json_t *original, const struct davy_defini
 /* What the owner has set; the rest of an endpoint is the runtime's. */
 static json_t *make_endpoint(const json_t *original, const json_t *endpoint)
 {
-	static const char *const kept[] = { "IPAMConfig", "Links", "DriverOpts" };
+	static const char *const kept[] = { "IPAMConfig", "Links", "DriverOpts", "GwPriority" };
 	const json_t *aliases = json_object_get(endpoint, "Aliases");
 	json_t *made = json_object(), *names = json_array();
 
@@ -424,6 +447,9 @@ int davy_definition_check(const json_t *original, const json_t *body, const json
 	name_limits(json_object_get(described, "Ulimits"));
 	compare_members(json_object_get(body, "HostConfig"), described, why, size);
 	json_decref(described);
+	if (strcmp(davy_definition_text(original, "Image"), davy_definition_text(made, "Image")) !=
+	    0)
+		add_difference(why, size, "Image");
 	if (json_array_size(had) != json_array_size(has))
 		add_difference(why, size, "Mounts");
 	for (size_t i = 0; i < json_array_size(had); i++)

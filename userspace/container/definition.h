@@ -13,13 +13,15 @@
 #define DAVY_LABEL_OF	   "io.davylamp.of"	 /* id of the container that this one replaces */
 #define DAVY_LABEL_RESTART "io.davylamp.restart" /* its restart policy, as JSON */
 
-#define DAVY_DEFINITION_ENV_MAX 64
+#define DAVY_DEFINITION_ENV_MAX	  64
+#define DAVY_DEFINITION_LAYER_MAX ((json_int_t)64 * 1024 * 1024) /* bytes that may be lost */
 
 /* What the next container has and the original has not. */
 struct davy_definition_change {
 	const char *env[DAVY_DEFINITION_ENV_MAX]; /* "NAME=VALUE" */
 	size_t env_count;
 	bool cpu_only;	     /* leave out its GPUs */
+	bool apply;	     /* a container that has this change already is not restarted */
 	bool keep_policy;    /* else it is made without a restart policy */
 	const char *restart; /* the owner's restart policy, as JSON; NULL: that of the original */
 };

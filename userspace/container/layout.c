@@ -25,7 +25,8 @@ static int look_at(struct davy_container *c, const char *suffix, json_t **ret_in
 	int err;
 
 	snprintf(name, sizeof(name), "/%s%s", c->name, suffix);
-	snprintf(path, sizeof(path), "/containers/%s%s/json?size=%d", c->name, suffix, !suffix[0]);
+	snprintf(path, sizeof(path), "/containers/%s%s/json?size=%d", c->name, suffix,
+		 c->with_size && !suffix[0]);
 	err = davy_runtime_call(c->api, "GET", path, NULL, LOOK_MS, &found);
 	if (err == -ENOENT)
 		return 0;
@@ -68,16 +69,26 @@ int davy_container_look(struct davy_container *c)
 	return err;
 }
 
-bool davy_container_is_ours(const json_t *inspect)
+static bool replaces(const json_t *which, const json_t *original)
 {
-	return inspect && json_is_string(davy_definition_label(inspect, DAVY_LABEL_OF));
+	const char *of = json_string_value(davy_definition_label(which, DAVY_LABEL_OF));
+
+	return of && original && !strcmp(of, davy_definition_text(original, "Id"));
+}
+
+bool davy_container_replaced(const struct davy_container *c)
+{
+	return c->now && replaces(c->now, c->before);
+}
+
+bool davy_container_next_is_ours(const struct davy_container *c)
+{
+	return c->next && replaces(c->next, c->before ? c->before : c->now);
 }
 
 json_t *davy_container_original(const struct davy_container *c)
 {
-	if (c->now && !davy_container_is_ours(c->now))
-		return c->now;
-	return c->before;
+	return c->now && !davy_container_replaced(c) ? c->now : c->before;
 }
 
 bool davy_container_runs(const json_t *inspect)

@@ -11,6 +11,7 @@
 #include "lib/file.h"
 
 #define CALL_MS	       15000
+#define WAIT_MS	       2000
 #define STOP_DEFAULT_S 10
 #define STOP_MAX_S     120
 
@@ -138,18 +139,20 @@ static void forget_definition(const struct davy_container *c)
 }
 
 /*
- * From here no replacement has the name. Stops it, starts the owner's container with its own
- * name and policy, and removes the replacement last: its label has the policy until then.
+ * From here no replacement has the name. Stops it, starts the owner's container with its own name
+ * and policy, and removes the replacement last: its label has the policy until then.
  */
-static int finish_back(struct davy_container *c)
+static int finish_back(struct davy_container *c, bool start)
 {
-	int err = c->next && davy_container_runs(c->next) ? davy_container_stop(c, c->next) : 0;
+	int err = c->next && has_policy(c->next) ? set_policy(c, c->next, NULL) : 0;
 
+	if (!err && c->next && davy_container_runs(c->next))
+		err = davy_container_stop(c, c->next);
 	if (!err && c->next && c->before && wants_policy(c->next))
 		err = set_policy(c, c->before, kept_policy(c->next));
 	if (!err && c->before && !c->now)
 		err = rename_to(c, c->before, "");
-	if (!err && c->before && !c->now)
+	if (!err && c->before && !c->now && start)
 		err = davy_container_start(c, c->before);
 	if (!err && c->next)
 		err = remove_one(c, c->next);
@@ -165,20 +168,28 @@ static int finish_back(struct davy_container *c)
 	return davy_container_look(c);
 }
 
-int davy_container_back(struct davy_container *c)
+/* What was written into the replacement ends with it. */
+static int check_layer(struct davy_container *c)
+{
+	json_int_t size = json_integer_value(json_object_get(c->now, "SizeRw"));
+
+	if (size <= DAVY_DEFINITION_LAYER_MAX)
+		return 0;
+	return say(c, -ENOTSUP,
+		   "the container that replaces it has files of more than 64 MiB in its own layer; "
+		   "move them into a volume");
+}
+
+static int go_back(struct davy_container *c, bool start)
 {
 	int err = 0;
 
-	if (!davy_container_is_ours(c->now))
-		return 0;
-	if (!c->before)
-		return say(c, -ENOENT,
-			   "its previous container was removed; only its owner can make it again. "
-			   "Its definition is in davylamp's state directory");
+	if (c->next && !davy_container_next_is_ours(c))
+		return say(c, -EEXIST,
+			   "another container has the name that ends in "
+			   "'" DAVY_CONTAINER_NEXT "'");
 	if (c->next)
 		err = remove_one(c, c->next);
-	if (!err && has_policy(c->now))
-		err = set_policy(c, c->now, NULL);
 	if (!err)
 		err = rename_to(c, c->now, DAVY_CONTAINER_NEXT);
 	if (err)
@@ -186,7 +197,17 @@ int davy_container_back(struct davy_container *c)
 	json_decref(c->next);
 	c->next = c->now;
 	c->now = NULL;
-	return finish_back(c);
+	return finish_back(c, start);
+}
+
+int davy_container_back(struct davy_container *c)
+{
+	int err;
+
+	if (!davy_container_replaced(c))
+		return 0;
+	err = check_layer(c);
+	return err ? err : go_back(c, davy_container_runs(c->now));
 }
 
 /* Texts in UTC: they sort by time. */
@@ -199,97 +220,127 @@ static bool stopped_after(const json_t *which, const json_t *made)
 }
 
 /*
- * A replacement that is not in use yet: the owner's container was stopped for it, or still runs.
+ * A replacement that is not in use yet: the owner's container was stopped for it, is being stopped
+ * by a request whose sender has died, or still runs.
  */
 static int recover_next(struct davy_container *c)
 {
-	int err = 0;
+	json_t *made = json_incref(c->next);
+	int err = call(c, "POST", c->now, "/wait?condition=not-running", NULL,
+		       stop_ms(c->now) - CALL_MS + WAIT_MS);
 
-	if (!davy_container_runs(c->now) && stopped_after(c->now, c->next))
+	if (!err || err == -ETIMEDOUT)
+		err = davy_container_look(c);
+	if (!err && c->now && !davy_container_runs(c->now) && stopped_after(c->now, made))
 		err = davy_container_start(c, c->now);
-	if (!err)
+	if (!err && c->next)
 		err = remove_one(c, c->next);
+	json_decref(made);
 	return err ? err : davy_container_look(c);
 }
 
-static int recover_ours(struct davy_container *c)
+static int recover_replaced(struct davy_container *c)
 {
 	const char *status = davy_definition_text(json_object_get(c->now, "State"), "Status");
-	/* The restart policy is the last step; without it a restarted runtime starts none. */
-	bool interrupted =
-		!strcmp(status, "created") || (!has_policy(c->now) && wants_policy(c->now));
+	bool runs = davy_container_runs(c->now), made = !strcmp(status, "created");
 	int err = 0;
 
-	if (!c->before) {
-		snprintf(c->note, sizeof(c->note),
-			 "its previous container was removed; its definition is in davylamp's "
-			 "state directory");
-		return 0;
-	}
-	/* A runtime that was restarted has started the owner's, or the name was about to change. */
-	if (!davy_container_runs(c->now) && (c->next || davy_container_runs(c->before)))
-		return davy_container_back(c);
-	if (!interrupted && !c->next)
+	/* A runtime that was restarted, or another program, has started the owner's. */
+	if (davy_container_runs(c->before) || (c->next && !runs))
+		return go_back(c, true);
+	if (!made && !c->next)
 		return 0;
 	if (c->next)
 		err = remove_one(c, c->next);
-	if (!err && interrupted && !davy_container_runs(c->now))
-		err = davy_container_start(c, c->now);
-	if (!err && interrupted && wants_policy(c->now))
+	if (!err && has_policy(c->before))
+		err = set_policy(c, c->before, NULL);
+	if (!err && made && wants_policy(c->now))
 		err = set_policy(c, c->now, kept_policy(c->now));
+	if (!err && made)
+		err = davy_container_start(c, c->now);
 	return err ? err : davy_container_look(c);
+}
+
+/* A layout that no step leaves: the owner has removed one of the containers, or made his own. */
+static void note_layout(struct davy_container *c)
+{
+	if (!c->before)
+		forget_definition(c);
+	if (!c->before && davy_definition_label(c->now, DAVY_LABEL_OF))
+		snprintf(c->note, sizeof(c->note),
+			 "the container that it replaced was removed; it has settings of davylamp");
+	else if (c->before)
+		snprintf(c->note, sizeof(c->note),
+			 "'%s" DAVY_CONTAINER_BEFORE "' is kept from a change of davylamp that its "
+			 "owner has ended; rename and start it, or remove it",
+			 c->name);
 }
 
 int davy_container_recover(struct davy_container *c)
 {
-	if (c->next && !davy_container_is_ours(c->next)) {
+	bool ours = davy_container_next_is_ours(c);
+
+	if (c->next && !ours && (c->now || c->before)) {
 		snprintf(c->note, sizeof(c->note),
 			 "a container of another owner has the name '%s" DAVY_CONTAINER_NEXT "'",
 			 c->name);
 		return 0;
 	}
-	if (davy_container_is_ours(c->now))
-		return recover_ours(c);
-	if (!c->now && c->before && c->next)
-		return finish_back(c);
-	if (c->now && c->next)
+	if (davy_container_replaced(c))
+		return recover_replaced(c);
+	if (!c->now && c->before && ours)
+		return finish_back(c, true);
+	if (c->now && ours)
 		return recover_next(c);
-	if (c->next) { /* the owner has removed the other two */
-		int err = remove_one(c, c->next);
+	if (c->next && davy_definition_label(c->next, DAVY_LABEL_OF)) {
+		int err = remove_one(c, c->next); /* the owner has removed the other two */
 
 		forget_definition(c);
 		return err ? err : davy_container_look(c);
 	}
-	/* No step removes both others: the owner has removed the replacement, or made his own. */
-	if (!c->before)
-		forget_definition(c);
-	else
-		snprintf(c->note, sizeof(c->note),
-			 "'%s" DAVY_CONTAINER_BEFORE "' is kept from a change of davylamp that its "
-			 "owner has ended; rename and start it, or remove it",
-			 c->name);
+	note_layout(c);
 	return 0;
+}
+
+static bool shares(const json_t *inspect, const char *id)
+{
+	static const char *const modes[] = { "NetworkMode", "PidMode", "IpcMode" };
+	const json_t *host = json_object_get(inspect, "HostConfig");
+	static const char prefix[] = "container:";
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		const char *mode = davy_definition_text(host, modes[i]);
+
+		if (!strncmp(mode, prefix, sizeof(prefix) - 1) &&
+		    !strcmp(mode + sizeof(prefix) - 1, id))
+			return true;
+	}
+	return false;
 }
 
 /* Containers that share a namespace of this one end with it, and would not follow. */
 static int check_shared(struct davy_container *c, const json_t *original)
 {
-	char needle[80];
-	json_t *list;
-	int err =
-		davy_runtime_call(c->api, "GET", "/containers/json?all=true", NULL, CALL_MS, &list);
+	json_t *list = NULL, *other = NULL;
+	bool shared = false;
+	int err = davy_runtime_call(c->api, "GET", "/containers/json", NULL, CALL_MS, &list);
 
-	if (err)
-		return err;
-	snprintf(needle, sizeof(needle), "container:%.64s", id_of(original));
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *host = json_object_get(json_array_get(list, i), "HostConfig");
+	for (size_t i = 0; !err && !shared && i < json_array_size(list); i++) {
+		const char *id = id_of(json_array_get(list, i));
+		char path[128];
 
-		if (!strcmp(davy_definition_text(host, "NetworkMode"), needle))
-			err = -ENOTSUP;
+		snprintf(path, sizeof(path), "/containers/%.64s/json", id);
+		if (!id[0] || strpbrk(id, "/?#% ") ||
+		    davy_runtime_call(c->api, "GET", path, NULL, CALL_MS, &other))
+			continue; /* it has ended meanwhile */
+		shared = shares(other, id_of(original)) || shares(other, id_of(c->now));
+		json_decref(other);
 	}
 	json_decref(list);
-	return err ? say(c, err, "another container uses its network and would lose it") : 0;
+	if (shared)
+		return say(c, -ENOTSUP,
+			   "another container uses a namespace of it and would lose it");
+	return err;
 }
 
 /* By its name, if that is still the same image. */
@@ -386,7 +437,7 @@ static int check_stopped(struct davy_container *c)
 
 	if (err)
 		return err;
-	if (!c->now || !davy_container_is_ours(c->now))
+	if (!davy_container_replaced(c) && c->before)
 		return say(c, -ECANCELED, "its owner has removed or made a container of this name");
 	if (!c->before)
 		return say(c, -ECANCELED, "its owner has removed it meanwhile");
@@ -400,7 +451,7 @@ static int make_room(struct davy_container *c)
 {
 	int err;
 
-	if (!davy_container_is_ours(c->now)) {
+	if (!davy_container_replaced(c)) {
 		err = davy_container_stop(c, c->now);
 		if (!err && c->api->unchanged && davy_container_runs(c->now)) {
 			remove_one(c, c->next); /* its owner's stop stays */
@@ -424,12 +475,12 @@ static int take_over(struct davy_container *c)
 		err = davy_container_look(c);
 	if (!err && c->before && has_policy(c->before))
 		err = set_policy(c, c->before, NULL);
+	if (!err && c->now && wants_policy(c->now))
+		err = set_policy(c, c->now, kept_policy(c->now));
 	if (!err)
 		err = check_stopped(c);
 	if (!err)
 		err = davy_container_start(c, c->now);
-	if (!err && wants_policy(c->now))
-		err = set_policy(c, c->now, kept_policy(c->now));
 	return err == -ENOENT ? -ECANCELED : err;
 }
 
@@ -440,7 +491,7 @@ static int take_back(struct davy_container *c, int error)
 
 	memcpy(why, c->api->why, sizeof(why));
 	if (davy_container_look(c) ||
-	    (davy_container_is_ours(c->now) ? davy_container_back(c) : davy_container_recover(c)))
+	    (davy_container_replaced(c) ? go_back(c, true) : davy_container_recover(c)))
 		snprintf(c->note, sizeof(c->note), "and it cannot be restored now: %.300s",
 			 c->api->why);
 	return say(c, error, why);
@@ -452,8 +503,12 @@ static int check_possible(struct davy_container *c, const json_t *original)
 
 	if (!original)
 		return say(c, -ENOENT, "there is no such container");
+	if (c->next || (c->before && !davy_container_replaced(c)))
+		return say(c, -EEXIST, "a container of an earlier change is left; remove it first");
 	if (davy_definition_refusal(original, c->api->fixed_policy, why, sizeof(why)))
 		return say(c, -ENOTSUP, why);
+	if (davy_container_replaced(c) && check_layer(c))
+		return -ENOTSUP;
 	return check_shared(c, original);
 }
 
@@ -465,7 +520,7 @@ static bool has_change(const struct davy_container *c, const json_t *original,
 	char why[200];
 	bool has;
 
-	if (!davy_container_is_ours(c->now))
+	if (!davy_container_replaced(c))
 		return false;
 	body = davy_definition_make(original, change, image);
 	json_object_del(json_object_get(body, "HostConfig"), "RestartPolicy");
@@ -478,7 +533,7 @@ int davy_container_change(struct davy_container *c, const struct davy_definition
 {
 	struct davy_definition_change whole = *change;
 	json_t *original = davy_container_original(c);
-	bool ours = davy_container_is_ours(c->now);
+	bool ours = davy_container_replaced(c);
 	char image[256];
 	int err = check_possible(c, original);
 
@@ -489,7 +544,10 @@ int davy_container_change(struct davy_container *c, const struct davy_definition
 	whole.keep_policy = c->api->fixed_policy;
 	whole.restart = ours ? kept_policy(c->now) : NULL; /* the original has none meanwhile */
 	if (has_change(c, original, &whole, image)) {
-		err = davy_container_restart(c, c->now);
+		if (!change->apply)
+			err = davy_container_restart(c, c->now);
+		else if (!davy_container_runs(c->now))
+			err = davy_container_start(c, c->now);
 		return err ? err : davy_container_look(c);
 	}
 	err = ours ? 0 : keep_definition(c, original);

@@ -64,8 +64,9 @@ static void act_unit_go_back(struct davy_service *u, int result, bool restart)
 		err = davy_unit_files_write(u->agent, of, &e);
 	davy_units_save(u->agent);
 	if (!err && restart)
-		err = davy_unit_job(u->agent->units->systemd, "RestartUnit", u->name,
-				    patience_ms(u), on_gone_back, u);
+		err = davy_unit_job(u->agent->units->systemd,
+				    davy_container_unit(u->name) ? "ApplyUnit" : "RestartUnit",
+				    u->name, patience_ms(u), on_gone_back, u);
 	if (err || !restart)
 		act_unit_end(u, DAVY_ACT_FAILED, result);
 }
@@ -217,9 +218,9 @@ static void act_unit_on_job(void *arg, const struct davy_unit_answer *said)
 		act_unit_go_back(u, said->error, false);
 		return;
 	}
-	if (said->error) { /* the owner's container runs again already */
+	if (said->error) { /* an interrupted change of a container may be completed later */
 		act_unit_go_back(u, said->error,
-				 said->error != -ETIMEDOUT && !davy_container_unit(u->name));
+				 said->error != -ETIMEDOUT || davy_container_unit(u->name));
 		return;
 	}
 	if (!u->act.stopped_reported)
@@ -372,7 +373,7 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 
 bool davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 {
-	int err = u->act.plan ? -EBUSY : 0;
+	int err = u->act.plan || u->releasing ? -EBUSY : 0;
 
 	if (!err) {
 		u->act =

@@ -230,7 +230,11 @@ static void unit_adopt_let_go(struct request *r, struct davy_adopted_unit *of)
 	davy_adopted_remove(&a->units->adopted, r->unit);
 	davy_units_save(a);
 	if (davy_container_unit(r->unit)) {
-		unit_adopt_released(r);
+		err = r->start ? davy_unit_job(a->units->systemd, "StartUnit", r->unit, RESTART_MS,
+					       on_restarted, r)
+			       : -ENODATA;
+		if (err)
+			unit_adopt_released(r);
 		return;
 	}
 	err = davy_systemd_reload(a->units->systemd, on_reloaded, r);
@@ -243,7 +247,10 @@ static void on_container_released(void *arg, const struct davy_unit_answer *said
 {
 	struct request *r = arg;
 	struct davy_adopted_unit *of = davy_adopted_find(&r->agent->units->adopted, r->unit);
+	struct davy_service *u = davy_unit_named(r->agent, r->unit);
 
+	if (u)
+		u->releasing = false;
 	if (said->error || !of)
 		unit_adopt_refuse(r, said->error ? said->why : "not adopted");
 	else
@@ -253,9 +260,12 @@ static void on_container_released(void *arg, const struct davy_unit_answer *said
 /* A container is as its owner made it before it is released. */
 static void release_container(struct request *r)
 {
+	struct davy_service *u = davy_unit_named(r->agent, r->unit);
 	int err = davy_unit_job(r->agent->units->systemd, "ReleaseUnit", r->unit, RESTART_MS,
 				on_container_released, r);
 
+	if (u)
+		u->releasing = !err;
 	if (err)
 		unit_adopt_refuse(r, strerror(-err));
 }

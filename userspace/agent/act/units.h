@@ -69,6 +69,7 @@ struct davy_service {
 	bool settle_late; /* the reply of a reader is late; the next tick tries again */
 	bool asking;
 	bool ask_again;
+	bool releasing; /* its container is made as it was */
 	struct davy_unit_act act;
 };
 
