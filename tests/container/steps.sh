@@ -223,6 +223,13 @@ case_others() {
 	remove rider
 	check "$kind: it is replaced without the other one" worked restart box
 	remove_box
+	if [[ $kind == podman ]]; then
+		echo hidden | pod secret create key - >/dev/null
+		pod run -d --name box --network host ${plain_limits[$kind]} --secret key lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+		with_env box A=3
+		check "$kind: a container with a secret is not replaced" eval 'refused "secrets" restart box && running box'
+		remove_box
+	fi
 	worked state box
 }
 

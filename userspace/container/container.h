@@ -39,8 +39,8 @@ int davy_container_look(struct davy_container *c);
 void davy_container_free(struct davy_container *c);
 
 /*
- * True if the container with the name, or "next", replaces the owner's: its label has the id of that
- * one, which no image can know.
+ * True if the container with the name, or "next", replaces the owner's: its label has the id of
+ * that one, which no image can know.
  */
 bool davy_container_replaced(const struct davy_container *c);
 bool davy_container_next_is_ours(const struct davy_container *c);

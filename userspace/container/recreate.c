@@ -497,6 +497,28 @@ static int take_back(struct davy_container *c, int error)
 	return say(c, error, why);
 }
 
+/* What Podman's own API describes and its Engine API neither shows nor takes. */
+static int check_podman(struct davy_container *c, const json_t *original)
+{
+	json_t *own = NULL;
+	char path[128];
+	bool more;
+	int err;
+
+	snprintf(path, sizeof(path), "/libpod/containers/%.64s/json", id_of(original));
+	err = davy_runtime_call(c->api, "GET", path, NULL, CALL_MS, &own);
+	if (err)
+		return err;
+	more = davy_definition_text(own, "Pod")[0] ||
+	       json_is_object(json_object_get(own, "IDMappings")) ||
+	       json_array_size(json_object_get(json_object_get(own, "Config"), "Secrets"));
+	json_decref(own);
+	return more ? say(c, -ENOTSUP,
+			  "it has a pod, secrets or a user namespace of its own, which Podman's Engine "
+			  "API does not carry over")
+		    : 0;
+}
+
 static int check_possible(struct davy_container *c, const json_t *original)
 {
 	char why[DAVY_RUNTIME_WHY_LEN];
@@ -509,6 +531,12 @@ static int check_possible(struct davy_container *c, const json_t *original)
 		return say(c, -ENOTSUP, why);
 	if (davy_container_replaced(c) && check_layer(c))
 		return -ENOTSUP;
+	if (c->api->fixed_policy) {
+		int err = check_podman(c, original);
+
+		if (err)
+			return err;
+	}
 	return check_shared(c, original);
 }
 
