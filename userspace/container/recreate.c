@@ -514,7 +514,7 @@ static int check_podman(struct davy_container *c, const json_t *original)
 	       json_array_size(json_object_get(json_object_get(own, "Config"), "Secrets"));
 	json_decref(own);
 	return more ? say(c, -ENOTSUP,
-			  "it has a pod, secrets or a user namespace of its own, which Podman's Engine "
+			  "it has a pod, secrets or a user namespace, which Podman's Engine "
 			  "API does not carry over")
 		    : 0;
 }
