@@ -15,11 +15,13 @@ on_failure() {
 }
 said() { "$@" >"$work/said" 2>&1; }
 
-# package_lab WHERE LINE...: units, model and packages; the agent's unit writes to the folder WHERE and has these lines.
+# package_lab WHERE LINE...: units, model and packages; the agent's unit writes to the folder WHERE ("": $work, which is
+# made here) and has these lines.
 package_lab() {
 	local where=$1
 	shift
 	lab_open package
+	where=${where:-$work}
 	mkdir "$work/unit/davylamp.service.d"
 	printf '%s\n' '[Unit]' DefaultDependencies=no '[Service]' "StandardError=append:$where/agent.err" \
 		"StandardOutput=append:$where/agent.out" "$@" >"$work/unit/davylamp.service.d/lab.conf"
@@ -32,7 +34,7 @@ package_lab() {
 
 # The installed unit with the changes that namespaces need: see tests/systemd/run.
 namespaces_boot() {
-	package_lab "$work" "CapabilityBoundingSet=~CAP_BPF CAP_PERFMON CAP_SYS_ADMIN"
+	package_lab "" "CapabilityBoundingSet=~CAP_BPF CAP_PERFMON CAP_SYS_ADMIN"
 	cp -a /var/lib/dpkg "$work/dpkg"
 	lab_boot || return 1
 	inside cp -a "$work/dpkg" /var/lib/dpkg
