@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * systemd through its private socket, as systemctl uses it for root: state of units, jobs,
- * reload. Never waits: each call is answered once by "done", from the loop, within its time
- * limit, with a reason on failure. If systemd does not answer, the connection is closed; the
- * next call opens a new one. The calls about one unit also take a container, "docker:NAME": see
- * act/container_unit.h.
+ * systemd through its private socket, as systemctl uses it for root: state of units, jobs, reload.
+ * Never waits: each call is answered once by "done", from the loop, within its time limit, with a
+ * reason on failure. If systemd does not answer, the connection is closed; the next call opens a
+ * new one. Calls about one unit also take a container ("docker:NAME"): act/container_unit.h.
  */
 #ifndef DAVY_UNIT_H
 #define DAVY_UNIT_H

@@ -3,9 +3,9 @@
 #define DAVY_CONTAINER_CONFINE_H
 
 /*
- * Drops all capabilities and limits memory, CPU time and system calls: only unix sockets and
- * files. The user stays root, to whom the runtimes' sockets and the agent's state belong. 0 or
- * -errno.
+ * Drops all capabilities. Limits memory, CPU time and system calls: only unix sockets and files.
+ * The process stays root, because root owns the runtimes' sockets and the agent's state. Returns 0
+ * or -errno.
  */
 int davy_container_confine(void);
 

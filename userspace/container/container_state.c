@@ -41,7 +41,7 @@ static const char *active_of(const json_t *state)
 		return "activating";
 	if (strcmp(status, "exited") != 0 && strcmp(status, "stopped") != 0)
 		return "inactive";
-	/* The runtime does not say whether somebody has stopped it; its signals do. */
+	/* Docker reports no stop by a user; a status of SIGTERM, SIGKILL or SIGINT suggests one. */
 	if (!json_is_true(json_object_get(state, "OOMKilled")) &&
 	    (!code || code == 128 + SIGTERM || code == 128 + SIGKILL || code == 128 + SIGINT))
 		return "inactive";

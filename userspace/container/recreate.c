@@ -430,7 +430,7 @@ static int make_next(struct davy_container *c, const struct davy_definition_chan
 	return err;
 }
 
-/* Whether somebody has started the owner's container meanwhile. */
+/* -ECANCELED: the owner has started, removed or replaced the container during the change. */
 static int check_stopped(struct davy_container *c)
 {
 	int err = davy_container_look(c);

@@ -105,7 +105,7 @@ struct davy_service *davy_unit_named(struct davy_agent *a, const char *name);
 struct davy_adopted_unit *davy_unit_adopted(const struct davy_service *u); /* its row, or NULL */
 /* 0: it is not the cgroup of an adopted unit. */
 uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup);
-/* The port on this host of one in a container with a network of its own; 0: it is not published. */
+/* On which port of this host a container publishes "port"; 0: on none. Others: "port". */
 uint16_t davy_units_port_of(struct davy_agent *a, uint32_t workload, uint16_t port);
 struct davy_service *davy_unit_add(struct davy_agent *a, const char *name);
 int davy_units_save(struct davy_agent *a); /* the list; errors are logged */
