@@ -10,9 +10,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "act/container_unit.h"
 #include "container/container.h"
@@ -293,7 +291,8 @@ int main(int argc, char **argv)
 	};
 	int first, err, status;
 
-	davy_standard_fds_open();
+	if (davy_standard_fds_open())
+		return DAVY_EXIT_FAILED;
 	first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 	if (first <= 0)
 		return -first;
