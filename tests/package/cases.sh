@@ -3,8 +3,8 @@
 #
 # The life of the Debian package on a host. Sourced by tests/package/run, and in the guest by guest.sh.
 
-# The adopted service, what answers if it serves, and its variable on the CPU. guest.sh has another one.
-service=llama health=18301/health on_cpu=LLAMA_ARG_DEVICE=none
+# The adopted service, its engine, what answers if it serves, and its variable on the CPU. guest.sh has another one.
+service=llama kind=llama-server health=18301/health on_cpu=LLAMA_ARG_DEVICE=none
 sock=/run/davylamp/agent.sock
 state=/var/lib/davylamp
 
@@ -121,7 +121,7 @@ case_upgrade() {
 	check "the upgrade does not restart the engine" test "$engine" = "$(main_pid $service)"
 	check "the engine answers after the upgrade" healthy $health
 	check "the new agent has the adopted service, and knows its move" until_true 20 \
-		adopted $service '.told_backend == "cpu" and .pid > 0'
+		adopted $service ".told_backend == \"cpu\" and .engine == \"$kind\""
 	check "the new agent can act on it" throttle
 	check "its throttle takes effect" until_true 10 frozen_now
 }

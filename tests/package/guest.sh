@@ -6,7 +6,7 @@
 . tests/lib.sh
 . tests/systemd/lib.sh
 . tests/package/cases.sh
-service=ollama health=18303/api/version on_cpu=OLLAMA_LLM_LIBRARY=cpu
+service=ollama kind=ollama health=18303/api/version on_cpu=OLLAMA_LLM_LIBRARY=cpu
 work=/tmp/job
 group=/sys/fs/cgroup
 inside() { "$@"; }
