@@ -702,15 +702,12 @@ host_signal() {
 
 # A program with an engine's name, which the agent watches from its exec on.
 host_signal_engine() {
-	mkfifo /tmp/engine.in
-	cp "$(command -v davylamp)" /tmp/llama-server
-	/tmp/llama-server log </tmp/engine.in &
+	cp /lab/vram-client /tmp/llama-server
+	/tmp/llama-server hold &
 	host_child=$!
-	exec 9>/tmp/engine.in
 	sleep 1
 	kill -SEGV $host_child
 	wait $host_child
-	exec 9>&-
 	echo "signal SEGV pid=$host_child by=$$"
 }
 
