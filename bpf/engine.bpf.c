@@ -83,6 +83,7 @@ static __always_inline void run_left(struct davy_engine_state *s, __u64 now)
 		s->max_ns = s->last_ns;
 	s->entered_ns = 0;
 	s->syncs = 0;
+	barrier(); /* the agent looks for new runs by the count */
 	s->graph_count++;
 }
 
@@ -185,11 +186,12 @@ static __always_inline void count_tokens(__u32 count, __u64 pos)
 	}
 	if (!s)
 		return;
+	s->depth = (__u32)(first > last ? first : last) + 1;
+	barrier(); /* the agent looks for new tokens by the counts */
 	if (count > 1 && last - first == (__s32)count - 1)
 		s->prompt_count += count;
 	else
 		s->generated_count += count;
-	s->depth = (__u32)(first > last ? first : last) + 1;
 }
 
 /*

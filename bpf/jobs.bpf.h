@@ -129,12 +129,12 @@ static __always_inline void time_count(struct davy_job *job, struct davy_sched *
 		__builtin_memcpy(t->dev, sched->dev, sizeof(t->dev));
 		__builtin_memcpy(t->ring, sched->ring, sizeof(t->ring));
 	}
-	__sync_fetch_and_add(&t->count, 1);
-	__sync_fetch_and_add(&t->sum_ns, ns);
 	if (ns > t->max_ns)
 		t->max_ns = ns;
 	if (slot < DAVY_TIME_SLOTS)
 		__sync_fetch_and_add(&t->slot[slot], 1);
+	__sync_fetch_and_add(&t->sum_ns, ns);
+	__sync_fetch_and_add(&t->count, 1); /* last: the agent looks for new jobs by it */
 }
 
 /* The job leaves the hardware. */

@@ -97,11 +97,11 @@ static __always_inline int moved(struct ttm_buffer_object *bo, __u32 owner, __u3
 	if (!m)
 		return 0;
 	if (out) {
-		__sync_fetch_and_add(&m->out_bytes, size);
 		__sync_fetch_and_add(&m->out_count, 1);
+		__sync_fetch_and_add(&m->out_bytes, size); /* last: the agent looks for moves by it */
 	} else {
-		__sync_fetch_and_add(&m->in_bytes, size);
 		__sync_fetch_and_add(&m->in_count, 1);
+		__sync_fetch_and_add(&m->in_bytes, size);
 	}
 	mover_speak(m, &key);
 	return 0;

@@ -358,7 +358,11 @@ struct davy_times_key {
 	__u32 pad;
 };
 
-/* Hardware time of the finished jobs of a process on a ring. */
+/*
+ * Hardware time of the finished jobs of a process on a ring. A program adds to values while the
+ * agent copies them, in order: here and in davy_mover and davy_engine_state, a field by which the
+ * agent looks for news is before the others, and is written after them.
+ */
 struct davy_times {
 	__u64 device; /* address */
 	char dev[DAVY_DEV_LEN];
@@ -398,10 +402,10 @@ struct davy_engine_state {
 	__u32 copying; /* entered by an input copy; its graph has not started */
 	__u32 syncs;   /* synchronize calls since the last event */
 	__u32 failing; /* graphs that failed since the last one that succeeded */
-	__u32 pad;
-	__u32 depth;	       /* position after the last token of the last batch */
 	__u64 prompt_count;    /* tokens of batches that continue one sequence */
 	__u64 generated_count; /* all others: one token per sequence */
+	__u32 depth;	       /* position after the last token of the last batch */
+	__u32 pad;
 };
 
 struct davy_clock {
