@@ -80,6 +80,50 @@ static void one_that_comes_true_ends_the_doubt(void **state)
 	assert_int_equal(level_of_sign(50), 1);
 }
 
+static uint32_t level_of(enum davy_log_kind kind, enum davy_hazard hazard)
+{
+	says(kind, 50);
+	pass(1800 * S);
+	return last_of(DAVY_PLAN_NOTE, hazard)->level;
+}
+
+static void each_hazard_that_predicts_can_be_doubted(void **state)
+{
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(level_of(DAVY_LOG_IOMMU_FAULT, DAVY_HZ_FAULT_STORM), 2);
+	assert_int_equal(level_of(DAVY_LOG_IOMMU_FAULT, DAVY_HZ_FAULT_STORM), 1);
+}
+
+/* ROCm/legacy-rocm-build#5952: signs of the restore workers for 21 h, then the host hung. */
+static void what_repeats_for_hours_before_a_failure_is_not_doubted(void **state)
+{
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(level_of(DAVY_LOG_RESTORE_FAILED, DAVY_HZ_RESTORE_HOG), 2);
+}
+
+/* A device that was reset does not serve, however often it went on. */
+static void a_failure_is_not_doubted(void **state)
+{
+	struct davy_event ev;
+
+	(void)state;
+	begin_history();
+	engine(50, 0);
+	for (int i = 0; i < 8; i++) {
+		ev = event(DAVY_EV_RESET, 0);
+		davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+		tell(&ev);
+		pass(2 * 3600 * S);
+		assert_true(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->level > 1);
+	}
+}
+
 /* Any user may start a program with an engine's name. */
 static void a_strangers_false_alarms_cast_no_doubt_on_others(void **state)
 {
@@ -274,6 +318,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_fourth_false_alarm_is_no_prediction),
 		cmocka_unit_test(one_that_comes_true_ends_the_doubt),
+		cmocka_unit_test(each_hazard_that_predicts_can_be_doubted),
+		cmocka_unit_test(what_repeats_for_hours_before_a_failure_is_not_doubted),
+		cmocka_unit_test(a_failure_is_not_doubted),
 		cmocka_unit_test(a_strangers_false_alarms_cast_no_doubt_on_others),
 		cmocka_unit_test(a_first_line_is_a_sign_while_an_engine_computes),
 		cmocka_unit_test(a_lost_interrupt_is_news_once),

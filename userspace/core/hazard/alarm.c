@@ -77,7 +77,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 
 	assert(note->level >= 1 && note->level <= 3);
 	davy_sample_seen(s, note, a && a->note.level > note->level ? a->note.level : note->level);
-	if (note->level > 1 && s->hazards[note->hazard]->doubtful && davy_doubted(s, note))
+	if (note->level > 1 && davy_doubted(s, note))
 		note->level = 1;
 	if (a && a->note.level >= note->level) {
 		a->last_ns = s->now_ns;

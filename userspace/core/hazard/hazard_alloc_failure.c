@@ -175,7 +175,6 @@ const struct davy_hazard_row davy_hazard_alloc_failure = {
 	.reason = alloc_failure_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.doubtful = true,
 	.escalation[0] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK } },
 	.shortage = DAVY_SHORT_OF_MEMORY,
 };

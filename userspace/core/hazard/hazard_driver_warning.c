@@ -252,7 +252,6 @@ const struct davy_hazard_row davy_hazard_driver_warning = {
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END |
 			   DAVY_CAN_DISCOVERY_MISS,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
-	.doubtful = true,
 	.escalation[0] = { 2, { DAVY_ACTION_MIGRATE_CPU }, DAVY_FORM_HOST_STALL },
 	.escalation[1] = { 3, { DAVY_ACTION_MIGRATE_CPU } },
 	.of_device = true,

@@ -243,7 +243,6 @@ const struct davy_hazard_row davy_hazard_eviction_storm = {
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT | DAVY_CAN_GPU_RESET,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	/* a throttled process evicts less, in proportion to its duty */
-	.doubtful = true,
 	.escalation[0] = { 2, { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },
 	.escalation[1] = { 3,
 			   { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE,

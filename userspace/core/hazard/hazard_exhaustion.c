@@ -610,7 +610,6 @@ const struct davy_hazard_row davy_hazard_exhaustion = {
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_END | DAVY_CAN_WRONG_OUTPUT, /* ggml-org/llama.cpp#7240 */
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.doubtful = true,
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
 	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_LOAD }, /* it may fit */
 	.stands = exhaustion_stands,

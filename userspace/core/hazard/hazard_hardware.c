@@ -285,7 +285,6 @@ const struct davy_hazard_row davy_hazard_hardware = {
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_DISCOVERY_MISS | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.doubtful = true,
 	.escalation[0] = { 3, { DAVY_ACTION_MIGRATE_CPU } },
 	/* half of the work is half of the heat; at once, as a replacement takes longer */
 	.escalation[1] = { 3, { DAVY_ACTION_THROTTLE, DAVY_ACTION_MIGRATE_CPU }, DAVY_FORM_HEAT },

@@ -242,7 +242,6 @@ const struct davy_hazard_row davy_hazard_host_pressure = {
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.doubtful = true,
 	.escalation[0] = { 1, { DAVY_ACTION_AWAKE }, DAVY_FORM_SUSPEND },
 	.escalation[1] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP } },
 	.escalation[2] = { 3,

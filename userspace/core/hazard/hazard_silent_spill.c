@@ -404,6 +404,5 @@ const struct davy_hazard_row davy_hazard_silent_spill = {
 			   .wait_s = 10 },
 	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_HINT },
 	.escalation[2] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
-	.doubtful = true,
 	.shortage = DAVY_SHORT_OF_MEMORY,
 };

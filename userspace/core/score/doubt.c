@@ -59,12 +59,22 @@ void davy_doubt_result(struct davy_step *s, const struct davy_prediction *predic
 	d->last_ns = s->now_ns;
 }
 
+/* It states a failure, or false ones mean nothing. */
+static bool doubt_is_barred(const struct davy_hazard_row *row, const struct davy_plan *note)
+{
+	return row->repeats || !davy_leads_of(&row->precursor, note->form) ||
+	       (row->device_fails && note->level >= row->device_fails) ||
+	       (row->engine_fails && note->level >= row->engine_fails);
+}
+
 bool davy_doubted(const struct davy_step *s, const struct davy_plan *note)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, note->pid);
 	struct davy_doubt of = { .hazard = note->hazard, .stranger = davy_is_stranger(p) };
 	const struct davy_doubt *d;
 
+	if (doubt_is_barred(s->hazards[note->hazard], note))
+		return false;
 	memcpy(of.device, note->device, sizeof(of.device));
 	memcpy(of.comm, note->comm, sizeof(of.comm));
 	d = doubt_find(&s->core->foresight, &of);

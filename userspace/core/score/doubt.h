@@ -2,7 +2,8 @@
 /*
  * Alarms that were false again and again: the same hazard of the same program on the same device. A
  * further one is level 1, which is no prediction and asks for no action, until a day has passed
- * without a false one, or one came true. An alarm of level 3 needs twice as many.
+ * without a false one, or one came true. An alarm of level 3 needs twice as many. An alarm that
+ * states a failure is never doubted, nor one that "repeats" for hours before it (emit.h).
  */
 #ifndef DAVY_DOUBT_H
 #define DAVY_DOUBT_H

@@ -53,7 +53,7 @@ struct davy_hazard_row {
 	bool outlives_restart;	     /* a restart does not end it */
 	bool until_token;	     /* its process survives; the next token ends it */
 	bool weakens;		     /* while it stands, its level may fall */
-	bool doubtful;		     /* core/score/doubt.h: many false alarms lower its level */
+	bool repeats;		     /* for hours before a failure: false alarms mean little */
 	uint8_t device_fails;	     /* from this level the device does not serve; 0: never */
 	uint8_t engine_fails;	     /* from this level the engine does not serve; 0: never */
 	/* Whether it stands without a recent precursor; NULL: no. */
