@@ -92,7 +92,7 @@ _davylamp() {
 				words="--pid --unit --timeout --out --socket --json --help --"
 			fi
 			if [[ ${COMP_WORDS[2]} == synth && $COMP_CWORD -eq 3 ]]; then
-				words="failures benign days all check check2 check3 check4 check5 check6 $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"
+				words="failures benign days all check check2 check3 check4 check5 check6 check7 $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"
 			fi ;;
 		tune)
 			mapfile -t COMPREPLY < <(compgen -f -W "--policy --grid --limits --score-only --apply --state --config --jobs \

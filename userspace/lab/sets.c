@@ -6,6 +6,7 @@
 #include "lab/check4_set.h"
 #include "lab/check5_set.h"
 #include "lab/check6_set.h"
+#include "lab/check7_set.h"
 #include "lab/check_set.h"
 
 #define HELD_OUT(name)                                                                             \
@@ -21,4 +22,5 @@ const struct davy_scenario_set davy_scenario_sets[DAVY_SETS] = {
 	HELD_OUT(check4),
 	HELD_OUT(check5),
 	HELD_OUT(check6),
+	HELD_OUT(check7),
 };

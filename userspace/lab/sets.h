@@ -11,7 +11,7 @@ struct davy_scenario_set {
 	const size_t *count;
 };
 
-#define DAVY_SETS 7
+#define DAVY_SETS 8
 extern const struct davy_scenario_set davy_scenario_sets[DAVY_SETS];
 
 #endif

@@ -12,7 +12,7 @@ const char davy_trace_usage[] =
 	"synth makes traces of simulated hosts for 'davylamp tune', each with a label:\n"
 	"what fails, and when. SCENARIO: a name that 'trace scenarios' lists, or\n"
 	"failures, benign, days or all, or a held-out set: check, check2, check3, check4,\n"
-	"check5 or check6. The same seed gives the same bytes.\n"
+	"check5, check6 or check7. The same seed gives the same bytes.\n"
 	"\n"
 	"  --seed N      first seed (1)\n"
 	"  --count N     traces of each scenario, with consecutive seeds (1)\n"
