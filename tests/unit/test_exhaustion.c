@@ -451,7 +451,7 @@ static void the_hosts_memory_is_the_heap_of_an_integrated_gpu(void **state)
 	record_as = "exhaustion-benign-host";
 	begin_card(VRAM, 96 * GB); /* on a card the host's memory is its own affair */
 	available_of = shrinking_host;
-	live(99 * S);
+	live(80 * S);
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	assert_replays();
 }

@@ -238,10 +238,25 @@ static void served_faults_of_a_load_are_a_note(void **state)
 	assert_replays();
 }
 
+/* The first fault of the driver's own (VMID 0) came 18 s before an engine's: ollama/ollama#738. */
+static void a_first_hint_of_a_fault_is_a_sign(void **state)
+{
+	(void)state;
+	engine_60(NULL);
+	line(DAVY_LOG_DRIVER_FAULT);
+	assert_int_equal(fault()->level, 2);
+	pass(3600 * S);
+	line(DAVY_LOG_DRIVER_FAULT);
+	assert_int_equal(fault()->level, 1);
+}
+
 static void hints_of_faults_have_their_weight(void **state)
 {
 	(void)state;
 	engine_60(NULL);
+	line(DAVY_LOG_WAVE_ERROR);
+	assert_int_equal(fault()->level, 2); /* the first one in half a day */
+	pass(900 * S);
 	for (int i = 0; i < 40; i++)
 		line(DAVY_LOG_WAVE_ERROR);
 	assert_int_equal(fault()->level, 1);
@@ -406,6 +421,7 @@ int main(void)
 		cmocka_unit_test(a_fact_without_a_pid_is_its_pasids),
 		cmocka_unit_test(served_faults_are_reported_by_their_rate),
 		cmocka_unit_test(served_faults_of_a_load_are_a_note),
+		cmocka_unit_test(a_first_hint_of_a_fault_is_a_sign),
 		cmocka_unit_test(hints_of_faults_have_their_weight),
 		cmocka_unit_test(memory_that_is_not_pinned_is_news_once),
 		cmocka_unit_test(a_fault_in_discovery_is_a_sign),

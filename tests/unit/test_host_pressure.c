@@ -211,6 +211,24 @@ static void a_card_that_is_kept_awake_is_not(void **state)
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 }
 
+/* legacy-rocm-build#5915: amdgpu's module leaked 80 GB an hour on a host with a card. */
+static void a_host_that_runs_out_beside_a_card_is_a_hint(void **state)
+{
+	(void)state;
+	record_as = "host_pressure-beside_card";
+	begin_dedicated(0);
+	with(1100 * MIB, 0, S); /* a quarter of 4 GiB */
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	with(1000 * MIB, 0, S);
+	assert_int_equal(last()->level, 2);
+	assert_int_equal(last()->pid, 0); /* what takes it is not on the device */
+	assert_int_equal(last()->form, DAVY_FORM_HINT);
+	with(500 * MIB, 0, S);
+	assert_int_equal(last()->level, 3);
+	assert_int_equal(count_of(DAVY_PLAN_ACTION, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_replays();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_nearly_idle_device_is_not_involved),
 		cmocka_unit_test(vram_that_finds_no_room_at_a_suspend_is_noted),
 		cmocka_unit_test(a_card_that_is_kept_awake_is_not),
+		cmocka_unit_test(a_host_that_runs_out_beside_a_card_is_a_hint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

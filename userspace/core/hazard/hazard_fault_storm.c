@@ -8,7 +8,7 @@
  *   has computed on the device. Served page faults are level 1 from "retries" within "window" on,
  *   and level 2 if that lasts for 10 s. Each sensor is counted separately. A sensor with less
  *   detail is ignored for two seconds after one with more. A hint in the log has its weight;
- *   memory that NVIDIA's driver cannot pin is level 2 only once in half a day.
+ *   the first one in half a day is level 2, and only that one if NVIDIA's driver cannot pin memory.
  * False alarms: pasid 0 with vmid 0 is the driver's own traffic after a reset begins; served
  *   faults when a model's pages are touched for the first time.
  * Test: tests/unit/test_gpu_hazards.c, test_fault_signs.c, tests/vm fire.
@@ -321,17 +321,17 @@ static uint32_t fault_storm_only_client(struct davy_step *s, const char *device)
 }
 
 /*
- * NVIDIA's driver could not pin host memory. Engines then use pageable memory (llama.cpp#1233), at
- * each load if the host's limit is low: only the first one in half a day is news.
+ * A first hint in half a day is news: ollama/ollama#738 and ROCm/amdgpu#204 have 20 to 60 s between
+ * the driver's own fault and the engine's. NVIDIA's driver that could not pin host memory is news
+ * only then: engines use pageable memory (llama.cpp#1233), at each load if the limit is low.
  */
 static uint32_t fault_storm_hint_level(struct davy_step *s)
 {
 	const struct davy_ev_log *in = &s->ev->log;
 
-	if (in->kind == DAVY_LOG_NV_MAP_FAILED &&
-	    !davy_world_line_is_new(&s->core->world, in->kind, s->now_ns))
-		return 1;
-	return in->weight > 1 ? 2 : 1;
+	if (davy_world_line_is_new(&s->core->world, in->kind, s->now_ns))
+		return 2;
+	return in->weight > 1 && in->kind != DAVY_LOG_NV_MAP_FAILED ? 2 : 1;
 }
 
 /*

@@ -9,7 +9,9 @@
  *   half the stall; a level is raised by its own threshold only. "swapped" bytes of GPU memory that
  *   TTM swapped out within 10 s: level 1, or level 2 if less than a quarter of the host's memory is
  *   available. The same bytes that i915's shrinker is asked for: level 1. Attributed to the process
- *   whose memory on the device grows, otherwise to the largest one.
+ *   whose memory on the device grows, otherwise to the largest one. A host with a card only: level
+ *   2 and 3 at a quarter and an eighth of the threshold, of nobody and without an action: what
+ *   takes the memory is not on the device (legacy-rocm-build#5915: the driver leaked it).
  * False alarms: a stall while a quarter of the memory is available comes from a limited cgroup. An
  *   integrated GPU that holds almost no memory is not affected. On a small host the threshold is at
  *   most a quarter of its memory. A card that is kept awake (power/control on) is never suspended.
@@ -77,6 +79,18 @@ static bool host_pressure_in_use(struct davy_step *s, const struct davy_ev_memor
 	       (c && c->bytes >= m->host_total / USED_PART);
 }
 
+/* Level 1 below threshold / from, levels 2 and 3 below a half and a quarter of that. */
+static uint32_t host_pressure_level(uint64_t available, uint64_t threshold, uint64_t from,
+				    bool raised)
+{
+	uint64_t least = raised ? threshold + threshold / 4 : threshold;
+	uint32_t level = 0;
+
+	for (uint64_t part = from; part <= 4 * from; part *= 2)
+		level += available < least / part;
+	return level;
+}
+
 /* "raised": by the limits that keep an alarm: a quarter more room, or half the stall. */
 static struct finding host_pressure_of_shared(const struct davy_step *s,
 					      const struct davy_memory_device *d, bool raised)
@@ -84,14 +98,12 @@ static struct finding host_pressure_of_shared(const struct davy_step *s,
 	uint64_t low = host_pressure_low(s, d),
 		 stall = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_STALL);
 	const struct davy_ev_memory *m = &d->now;
-	uint64_t least = raised ? low + low / 4 : low;
 	bool stalls = m->pressure_permille >= (raised ? stall / 2 : stall) &&
 		      m->host_available < m->host_total / 4;
 	struct finding f = { 0,	  DAVY_UNIT_BYTES, m->host_available,
 			     low, "available",	   DAVY_FORM_PLAIN };
 
-	for (uint64_t part = 1; part <= 4; part *= 2)
-		f.level += m->host_available < least / part;
+	f.level = host_pressure_level(m->host_available, low, 1, raised);
 	if (!stalls)
 		return f;
 	if (!f.level) {
@@ -110,7 +122,12 @@ static struct finding host_pressure_of_card(const struct davy_step *s,
 	uint64_t permille = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
 	const struct davy_ev_memory *m = &d->now;
 	struct finding f = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
+	uint64_t low = host_pressure_low(s, d);
+	uint32_t level = m->host_total ? host_pressure_level(m->host_available, low, 2, raised) : 0;
 
+	if (level > 1)
+		return (struct finding){ level,	  DAVY_UNIT_BYTES, m->host_available,
+					 low / 4, "host",	   DAVY_FORM_HINT };
 	permille = raised ? permille * 7 / 8 : permille;
 	f.threshold = m->host_available / 1000 * permille;
 	f.level =
@@ -156,7 +173,7 @@ static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *
 	if (!raised && (m->flags & DAVY_MEMORY_SHARED) && !host_pressure_in_use(s, m))
 		return;
 	if (!raised)
-		d->pressed_pid = host_pressure_cause(s, d);
+		d->pressed_pid = f.form == DAVY_FORM_HINT ? 0 : host_pressure_cause(s, d);
 	host_pressure_raise(s, d, &f);
 }
 
@@ -227,6 +244,11 @@ static void host_pressure_reason(const struct davy_plan *p, struct davy_clause *
 	else if (p->evidence[0].kind == DAVY_EV_FACT)
 		c->say(c, "%s: %" PRIu64 " MiB within 10 s (threshold %" PRIu64 " MiB)", p->detail,
 		       p->observed >> 20, p->threshold >> 20);
+	else if (p->form == DAVY_FORM_HINT)
+		c->say(c,
+		       "%" PRIu64 " MiB of the host's memory are available (threshold %" PRIu64
+		       " MiB)",
+		       p->observed >> 20, p->threshold >> 20);
 	else
 		c->say(c,
 		       "%" PRIu64 " MiB of the memory that the GPU shares with the host are "
@@ -247,5 +269,6 @@ const struct davy_hazard_row davy_hazard_host_pressure = {
 	.escalation[2] = { 3,
 			   { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK,
 			     DAVY_ACTION_RESTART, DAVY_ACTION_STOP } },
+	.escalation[3] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_HINT },
 	.outlives_restart = true,
 };

@@ -26,7 +26,7 @@ struct davy_step {
 
 #define DAVY_SEES(kind)		(1ull << (kind))
 #define DAVY_ESCALATION_ACTIONS 6
-#define DAVY_ESCALATION_LEVELS	3
+#define DAVY_ESCALATION_LEVELS	4
 
 /* The actions that are allowed from a level on, least destructive first. */
 struct davy_escalation {
