@@ -9,7 +9,6 @@
 #include "verb/verb.h"
 
 int davy_verb_run(int argc, char **argv);
-int davy_verb_replay(int argc, char **argv);
 int davy_verb_trace(int argc, char **argv);
 int davy_verb_status(int argc, char **argv);
 int davy_verb_schema(int argc, char **argv);

@@ -10,9 +10,10 @@
 #include "lib/options.h"
 #include "report/foresight_text.h"
 #include "report/plan_text.h"
+#include "reporter/dossier.h"
 #include "store/trace.h"
 #include "verb/thresholds.h"
-#include "cli/verbs.h"
+#include "verb/verb.h"
 
 static const char usage[] =
 	"usage: davylamp replay [--json] [--summary [--final]] [--policy FILE]\n"
@@ -139,7 +140,7 @@ static int print_summary(const struct replay_options *o)
 	return 0;
 }
 
-int davy_verb_replay(int argc, char **argv)
+int davy_report_replay(int argc, char **argv)
 {
 	static struct replay_options o;
 	const struct davy_option options[] = {
