@@ -8,6 +8,7 @@ place=davylamp-$$
 . tests/container/agent.sh
 . tests/container/steps.sh
 . tests/container/hostile.sh
+. tests/container/pods.sh
 
 mount -t tmpfs tmpfs /run
 umount -R -l /sys # its cgroup trees would be found first
@@ -27,6 +28,7 @@ trap lab_close EXIT
 on_failure() { cat "$work/answer" "$work/answer.err"; tail -n 20 "$work/agent.out" "$work/agent.err" | cut -c1-400; }
 
 hostile_cases
+pod_cases
 for runtime in docker pod; do
 	kind=${runtime/#pod/podman}
 	echo "== $kind"

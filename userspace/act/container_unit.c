@@ -19,9 +19,11 @@ struct container_request {
 	void *arg;
 };
 
-bool davy_container_unit(const char *unit)
+size_t davy_container_unit(const char *unit)
 {
-	return !strncmp(unit, "docker:", 7) || !strncmp(unit, "podman:", 7);
+	if (!strncmp(unit, "docker:", 7) || !strncmp(unit, "podman:", 7))
+		return 7;
+	return strncmp(unit, "pod:", 4) ? 0 : 4;
 }
 
 static void take_text(const json_t *o, const char *key, char *field, size_t size)

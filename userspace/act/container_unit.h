@@ -6,6 +6,7 @@
 #ifndef DAVY_CONTAINER_CLIENT_H
 #define DAVY_CONTAINER_CLIENT_H
 
+#include <string.h>
 #include <systemd/sd-event.h>
 
 #include "act/unit.h"
@@ -13,8 +14,20 @@
 /* A line of the environment file: the next container gets no GPU. */
 #define DAVY_CONTAINER_CPU_ONLY "DAVYLAMP_CPU_ONLY=1"
 
-/* "docker:NAME" or "podman:NAME"; only the form. */
-bool davy_container_unit(const char *unit);
+/*
+ * The length of "docker:", "podman:" or "pod:" in front of a name; 0: another unit. Only a name of
+ * a pod has "/".
+ */
+size_t davy_container_unit(const char *unit);
+
+/* Its name in file names; returns "name". No namespace has a dot. */
+static inline const char *davy_container_file_name(const char *unit, char name[DAVY_UNIT_LEN])
+{
+	davy_copy_name(name, DAVY_UNIT_LEN, unit);
+	for (char *at = name; (at = strchr(at, '/'));)
+		*at = '.';
+	return name;
+}
 
 /*
  * "operation" of davylamp-container, with the environment files of "dir". On success "done" is

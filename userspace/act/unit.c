@@ -45,16 +45,17 @@ struct davy_systemd {
 
 bool davy_unit_name_valid(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789:-_.\\@";
+	static const char letters[] = "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_.:\\@";
 	static const char suffix[] = ".service";
-	size_t len = strlen(name), end = sizeof(suffix) - 1;
+	size_t len = strlen(name), end = sizeof(suffix) - 1, kind = davy_container_unit(name);
 
-	if (davy_container_unit(name)) /* davylamp-container refuses others */
-		return len > 7 && len < DAVY_UNIT_LEN && name[7] != '.' &&
-		       strspn(name + 7, letters) == len - 7 && !strpbrk(name + 7, ":\\@");
+	if (kind) /* davylamp-container refuses others */
+		return len > kind && len < DAVY_UNIT_LEN && name[kind] != '.' &&
+		       strspn(name + kind, letters) == len - kind &&
+		       !strpbrk(name + kind, kind == strlen("pod:") ? ":\\@" : "/:\\@");
 	return len > end && len < DAVY_UNIT_LEN && name[0] != '.' && name[0] != '@' &&
-	       strspn(name, letters) == len && !strcmp(name + len - end, suffix) &&
+	       strspn(name, letters + 1) == len && !strcmp(name + len - end, suffix) &&
 	       name[len - end - 1] != '@';
 }
 

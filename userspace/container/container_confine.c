@@ -39,18 +39,18 @@ static const uint16_t allowed[] = {
 #endif
 };
 
-static int confine_calls(void)
+static int confine_calls(bool network)
 {
-	static const uint32_t unix_only = AF_UNIX;
+	static const uint32_t families[] = { AF_UNIX, AF_INET, AF_INET6 };
 	struct davy_filter f;
 
 	davy_filter_begin(&f);
 	davy_filter_calls(&f, allowed, sizeof(allowed) / sizeof(allowed[0]), SECCOMP_RET_ALLOW);
-	davy_filter_only_values(&f, __NR_socket, 0, &unix_only, 1, DAVY_FILTER_EPERM);
+	davy_filter_only_values(&f, __NR_socket, 0, families, network ? 3 : 1, DAVY_FILTER_EPERM);
 	return davy_filter_install(&f, DAVY_FILTER_EPERM);
 }
 
-int davy_container_confine(void)
+int davy_container_confine(bool network)
 {
 	const struct rlimit memory __attribute__((unused)) = { MEMORY_MAX, MEMORY_MAX };
 	int err;
@@ -64,5 +64,5 @@ int davy_container_confine(void)
 	err = davy_rights_cap(0);
 	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
-	return err ? err : confine_calls();
+	return err ? err : confine_calls(network);
 }

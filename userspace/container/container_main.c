@@ -15,6 +15,7 @@
 #include "act/container_unit.h"
 #include "container/container.h"
 #include "container/container_confine.h"
+#include "container/pod.h"
 #include "lib/file.h"
 #include "lib/file_lock.h"
 #include "lib/log.h"
@@ -26,8 +27,10 @@
 
 static const char usage[] =
 	"usage: davylamp-container OPERATION RUNTIME:NAME [OPTIONS]\n"
+	"       davylamp-container OPERATION pod:NAMESPACE/POD[/CONTAINER] [OPTIONS]\n"
 	"\n"
-	"Used by the agent. RUNTIME is docker or podman (root's).\n"
+	"Used by the agent. RUNTIME is docker or podman (root's). A pod can only be described;\n"
+	"for restart and apply, its cluster is asked by an annotation.\n"
 	"\n"
 	"  state          describe the container; complete or take back what was interrupted\n"
 	"  adopt          remember its image, so that no other container is mistaken for it\n"
@@ -39,6 +42,7 @@ static const char usage[] =
 	"\n"
 	"  --dir DIR      for definitions and environments (/var/lib/davylamp/units)\n"
 	"  --socket PATH  of the runtime\n"
+	"  --access DIR   with server, token and ca.crt of a cluster (/etc/davylamp/kubernetes)\n"
 	"  --stages       accepted for the agent\n"
 	"  -h, --help     print this text\n";
 
@@ -47,6 +51,7 @@ static const struct runtime {
 } runtimes[] = {
 	{ "docker:", "Docker", "/run/docker.sock" },
 	{ "podman:", "Podman", "/run/podman/podman.sock" },
+	{ "pod:", "the cluster", NULL },
 };
 
 struct request {
@@ -58,10 +63,11 @@ struct request {
 /* Lines NAME=VALUE; the marker for the CPU is a variable, too. */
 static int read_change(struct request *q)
 {
-	char path[PATH_MAX], *line, *rest = q->env_text;
+	char path[PATH_MAX], name[DAVY_UNIT_LEN], *line, *rest = q->env_text;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "%s/%s.env", q->c.dir, q->c.full_name);
+	snprintf(path, sizeof(path), "%s/%s.env", q->c.dir,
+		 davy_container_file_name(q->c.full_name, name));
 	n = davy_read_whole(path, q->env_text, sizeof(q->env_text));
 	if (n == -ENOENT)
 		return 0;
@@ -245,11 +251,48 @@ static int run(struct request *q, const char *operation)
 	return err ? err : operate(q, operation);
 }
 
-static int print(const struct request *q, int err)
+/* Only the cluster may change a pod. */
+static int operate_on_pod(struct request *q, struct davy_pod *pod, const char *operation)
+{
+	bool change = !strcmp(operation, "restart") || !strcmp(operation, "apply");
+	char wants[DAVY_RUNTIME_WHY_LEN / 2] = "a restart";
+	int err = davy_pod_look(pod);
+
+	if (!err && !pod->uid[0] && !strcmp(operation, "adopt")) {
+		snprintf(pod->api->why, sizeof(pod->api->why),
+			 "no pod of that name runs on this node (none in /var/log/pods)");
+		return -ENOENT;
+	}
+	if (!strcmp(operation, "release")) {
+		davy_pod_ask(pod, NULL, 0); /* nothing is wanted any more */
+		return 0;
+	}
+	if (err || !strcmp(operation, "state") || !strcmp(operation, "adopt"))
+		return err;
+	err = change ? read_change(q) : -ENOTSUP;
+	if (!err)
+		err = davy_pod_ask(pod, q->change.env, q->change.env_count);
+	for (size_t i = 0, used = 0; i < q->change.env_count && used < sizeof(wants); i++)
+		used += (size_t)snprintf(wants + used, sizeof(wants) - used, "%s%s", i ? " " : "",
+					 q->change.env[i]);
+	if (!err)
+		snprintf(pod->api->why, sizeof(pod->api->why),
+			 "only the cluster may change a pod; its annotation " DAVY_POD_ANNOTATION
+			 " asks for: %s",
+			 wants);
+	else if (err == -ENOENT || !change)
+		snprintf(pod->api->why, sizeof(pod->api->why),
+			 "only the cluster may change a pod; it needs: %s (to let davylamp ask for "
+			 "it, see '%.60s' in davylamp.8)",
+			 change ? wants : operation, pod->access);
+	return -ENOTSUP;
+}
+
+static int print(const struct request *q, int err, json_t *state)
 {
 	json_t *answer =
 		json_pack("{s:b, s:s, s:i, s:s, s:o}", "ok", !err, "why", err ? q->c.api->why : "",
-			  "error", err, "note", q->c.note, "state", davy_container_state(&q->c));
+			  "error", err, "note", q->c.note, "state", state);
 	bool good = answer && !json_dumpf(answer, stdout, JSON_COMPACT) && putchar('\n') != EOF &&
 		    !fflush(stdout);
 
@@ -263,6 +306,11 @@ static const struct runtime *find_runtime(const char *full_name)
 		if (!strncmp(full_name, runtimes[i].prefix, strlen(runtimes[i].prefix)))
 			return &runtimes[i];
 	return NULL;
+}
+
+static bool is_name(const struct runtime *runtime, const char *name, struct davy_pod *pod)
+{
+	return runtime->socket ? davy_container_name_valid(name) : davy_pod_parse(pod, name);
 }
 
 static bool is_operation(const char *word)
@@ -279,6 +327,7 @@ static bool is_operation(const char *word)
 int main(int argc, char **argv)
 {
 	const char *dir = "/var/lib/davylamp/units", *socket = NULL;
+	struct davy_pod pod = { .access = "/etc/davylamp/kubernetes" };
 	const struct runtime *runtime;
 	struct davy_runtime_api api = { 0 };
 	static struct request q;
@@ -286,6 +335,7 @@ int main(int argc, char **argv)
 	const struct davy_option options[] = {
 		{ "dir", .text = &dir },
 		{ "socket", .text = &socket },
+		{ "access", .text = &pod.access },
 		{ "stages", .flag = &stages },
 		{ 0 },
 	};
@@ -301,13 +351,16 @@ int main(int argc, char **argv)
 		return DAVY_EXIT_USAGE;
 	}
 	runtime = find_runtime(argv[first + 1]);
-	if (!runtime || !davy_container_name_valid(argv[first + 1] + strlen(runtime->prefix))) {
-		davy_log("'%s' names no container; an example is docker:ollama", argv[first + 1]);
+	if (!runtime || !is_name(runtime, argv[first + 1] + strlen(runtime->prefix), &pod)) {
+		davy_log("'%s' names no container; examples are docker:ollama and "
+			 "pod:llm/vllm-0/server",
+			 argv[first + 1]);
 		return DAVY_EXIT_USAGE;
 	}
 	api.name = runtime->name;
 	api.fixed_policy = !strcmp(runtime->name, "Podman");
 	api.socket = socket ? socket : runtime->socket;
+	pod.api = &api;
 	q.c = (struct davy_container){ .api = &api,
 				       .full_name = argv[first + 1],
 				       .name = argv[first + 1] + strlen(runtime->prefix),
@@ -315,12 +368,15 @@ int main(int argc, char **argv)
 	q.c.with_size = strcmp(argv[first], "state") != 0;
 	signal(SIGTERM, SIG_IGN); /* a stop of the agent's unit shall not interrupt a change */
 	curl_global_init(CURL_GLOBAL_NOTHING);
-	err = davy_container_confine();
+	err = davy_container_confine(!runtime->socket);
 	if (err)
 		snprintf(api.why, sizeof(api.why), "its confinement fails: %s", strerror(-err));
+	else if (!runtime->socket)
+		err = operate_on_pod(&q, &pod, argv[first]);
 	else
 		err = run(&q, argv[first]);
-	status = print(&q, err);
+	status =
+		print(&q, err, runtime->socket ? davy_container_state(&q.c) : davy_pod_state(&pod));
 	davy_container_free(&q.c);
 	curl_global_cleanup();
 	return status;

@@ -87,7 +87,8 @@ static int runtime_judge(struct davy_runtime_api *r, CURLcode code, long status,
 		return runtime_fail(r, -ETIMEDOUT, "does not answer in time");
 	if (code == CURLE_COULDNT_CONNECT)
 		return runtime_fail(r, -ECONNREFUSED,
-				    "does not run: nothing listens on its socket");
+				    r->socket ? "does not run: nothing listens on its socket"
+					      : "cannot be reached");
 	if (code != CURLE_OK)
 		return runtime_fail(r, -EBADMSG, curl_easy_strerror(code));
 	a->text[a->used] = 0;
@@ -125,14 +126,26 @@ static long runtime_perform(struct davy_runtime_api *r, const char *method, cons
 	*ret_code = CURLE_FAILED_INIT;
 	if (!curl)
 		return 0;
-	if (r->version[0])
+	if (r->url)
+		snprintf(url, sizeof(url), "%s%s", r->url, path);
+	else if (r->version[0])
 		snprintf(url, sizeof(url), "http://localhost/v%s%s", r->version, path);
 	else
 		snprintf(url, sizeof(url), "http://localhost%s", path);
-	headers = curl_slist_append(NULL, "Content-Type: application/json");
+	headers = curl_slist_append(NULL, strcmp(method, "PATCH") != 0
+						  ? "Content-Type: application/json"
+						  : "Content-Type: application/merge-patch+json");
 	headers = curl_slist_append(headers, "Expect:");
 	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, r->socket);
+	if (r->socket) {
+		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, r->socket);
+	} else {
+		curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+		curl_easy_setopt(curl, CURLOPT_CAINFO, r->ca);
+		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+		curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, r->token);
+	}
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -141,9 +154,9 @@ static long runtime_perform(struct davy_runtime_api *r, const char *method, cons
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, runtime_take_header);
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, a);
-	if (!strcmp(method, "POST"))
+	if (!strcmp(method, "POST") || !strcmp(method, "PATCH"))
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body : "");
-	else if (strcmp(method, "GET") != 0)
+	if (strcmp(method, "GET") != 0 && strcmp(method, "POST") != 0)
 		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
 	*ret_code = curl_easy_perform(curl);
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

@@ -29,7 +29,10 @@ static int drop_in_path(const char *name, char *dir, char *path, size_t size)
 
 int davy_unit_files_path(const struct davy_agent *a, const char *name, char *path, size_t size)
 {
-	return davy_root_path(path, size, "%s/%s.env", a->units->dir, name);
+	char file[DAVY_UNIT_LEN];
+
+	return davy_root_path(path, size, "%s/%s.env", a->units->dir,
+			      davy_container_file_name(name, file));
 }
 
 static int unit_files_say(int err, const char *path)

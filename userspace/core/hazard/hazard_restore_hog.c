@@ -268,5 +268,5 @@ const struct davy_hazard_row davy_hazard_restore_hog = {
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK } },
 	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_HINT },
 	.escalation[2] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK, DAVY_ACTION_RESTART } },
-	.repeats = true, /* ROCm/legacy-rocm-build#5952: lines for 40 min to 21 h, then the host hangs */
+	.repeats = true, /* ROCm/legacy-rocm-build#5952: lines for 40 min to 21 h, then a hang */
 };
