@@ -74,7 +74,7 @@ _davylamp() {
 				return
 			fi
 			if [[ ${COMP_WORDS[2]} == write ]]; then
-				words="env router-preset ollama llama-swap lemonade --out --model --models-dir --server --engine --device"
+				words="env router-preset ollama llama-swap lemonade compose quadlet k8s --out --model --models-dir --server --container --engine --device"
 				words+=" --available --context --driver --vendor --kind --gfx --generation --compute-units --firmware"
 				words+=" --kernel --lockup --known --backend --force --policies --config --state"
 				mapfile -t COMPREPLY < <(compgen -W "$words --json --help" -- "$cur")

@@ -217,7 +217,7 @@ policy_write_checks() {
 	check "policy write --help goes to stdout with exit 0" bash -c "'$p' policy write --help | grep -q '^usage: davylamp policy write'"
 	check "policy write --help stays under 80 columns" bash -c "! '$p' policy write --help | grep -qE '.{81}'"
 	check "policy write without a format exits with 2" exits 2 rules_as
-	check "the error of policy write lists the formats" says "policy write env', 'router-preset', 'ollama', 'llama-swap' or 'lemonade'"
+	check "the error of policy write lists the formats" says "policy write env', 'router-preset', 'ollama', 'llama-swap', 'lemonade', 'compose', 'quadlet' or 'k8s'"
 	check "policy write with an unknown format exits with 2" exits 2 rules_as yaml
 	check "policy write with a missing GPU exits with 4" exits 4 "$p" policy write env --device 0000:ff:1f.7
 	check "policy write env exits with 0" exits 0 rules_as env
@@ -232,6 +232,9 @@ policy_write_checks() {
 	check "a preset without models applies to all models" bash -c "'$p' policy write router-preset --config '$d/config' --policies '$d/none' --state '$d/none' --driver xe 2>&1 | grep -qx '\[\*\]'"
 	check "policy write llama-swap writes valid YAML" write_yaml_checks "$d"
 	check "policy write lemonade writes valid JSON" bash -c "jq -e '.llamacpp.args == \"--ubatch-size 64\"' <<<\"\$1\"" sh "$(rules_as lemonade 2>/dev/null)"
+	check "policy write compose, quadlet and k8s have the variables in their own form" write_container_checks "$d"
+	check "policy write compose refuses a name that is unsafe in YAML" exits 1 rules_as compose --container 'a: b'
+	check "policy write k8s has one environment for all models" exits 1 rules_as k8s --model a --model b
 	check "policy write ollama --model exits with 0" exits 0 rules_as ollama --model small:1b
 	check "the Modelfile contains the batch size" says "PARAMETER num_batch 64"
 	check "policy write ollama with two models exits with 1" exits 1 rules_as ollama --model a --model b
@@ -259,6 +262,27 @@ policy_write_checks() {
 	echo 'ubatch = 1' >"$d/config/backend.conf"
 	check "policy write with invalid rules exits with 1" exits 1 rules_as env --out "$d/c.env"
 	check "policy write names the place of the error in the rules" says "backend.conf:1:1"
+}
+
+# Compose and Kubernetes with a parser that is not ours, if one is installed; quadlet's is systemd's.
+write_container_checks() {
+	local format
+	for format in compose quadlet k8s; do
+		rules_as $format --container llm --model 'a big one' >"$1/$format.out" 2>/dev/null || return 1
+		grep -q '# LLAMA_ARG_UBATCH: rule mine' "$1/$format.out" || return 1
+	done
+	grep -qx 'Environment="LLAMA_ARG_DEVICE=none"' "$1/quadlet.out" && grep -qx '\[Container\]' "$1/quadlet.out" || return 1
+	if python3 -c 'import yaml' 2>/dev/null; then
+		python3 - "$1/compose.out" "$1/k8s.out" <<-'END' || return 1
+			import sys, yaml
+			env = {"LLAMA_ARG_DEVICE": "none", "LLAMA_ARG_N_GPU_LAYERS": "0", "LLAMA_ARG_UBATCH": "64", "GGML_X": "1"}
+			assert yaml.safe_load(open(sys.argv[1])) == {"services": {"llm": {"environment": env}}}
+			[c] = yaml.safe_load(open(sys.argv[2]))["spec"]["template"]["spec"]["containers"]
+			assert c == {"name": "llm", "env": [{"name": n, "value": v} for n, v in sorted(env.items())]} or \
+				c["name"] == "llm" and {e["name"]: e["value"] for e in c["env"]} == env
+		END
+	fi
+	rm "$1"/{compose,quadlet,k8s}.out
 }
 
 # Checks the YAML with a parser that is not ours, if one is installed.

@@ -12,7 +12,9 @@ daemon='' containerd=''
 
 # This host's files, with the runtime's over them, and an empty /run.
 runtime_files() { # NAME
-	mount -t overlay -o "lowerdir=$CACHE/$1/usr:/usr" overlay /usr || return 1
+	local over=$CACHE/$1/usr
+	[[ $1 != docker || ! -d $CACHE/compose/usr ]] || over+=:$CACHE/compose/usr
+	mount -t overlay -o "lowerdir=$over:/usr" overlay /usr || return 1
 	mkdir -p /run/etc/{upper,work}
 	[[ ! -d $CACHE/$1/etc ]] || mount -t overlay -o \
 		"lowerdir=$CACHE/$1/etc:/etc,upperdir=/run/etc/upper,workdir=/run/etc/work" overlay /etc

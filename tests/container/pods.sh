@@ -41,10 +41,10 @@ no_tree() {
 		find "$made" -depth -type d -exec rmdir {} \; 2>/dev/null
 	done
 }
-pod() { "$container" "$1" "pod:$2" --dir "$dir" "${@:3}" >"$work/answer" 2>"$work/answer.err"; }
-pod_is() { pod state "$1" && jq -e "$2" "$work/answer" >/dev/null; }
+pod_worker() { "$container" "$1" "pod:$2" --dir "$dir" "${@:3}" >"$work/answer" 2>"$work/answer.err"; }
+pod_is() { pod_worker state "$1" && jq -e "$2" "$work/answer" >/dev/null; }
 pod_refused() { # WHY OPERATION NAME [OPTION...]
-	pod "${@:2}" && jq -e --arg why "$1" '(.ok | not) and (.why | test($why))' "$work/answer" >/dev/null
+	pod_worker "${@:2}" && jq -e --arg why "$1" '(.ok | not) and (.why | test($why))' "$work/answer" >/dev/null
 }
 asked() { awk -F '\t' -v what="$1" '$1 == what' "$work/cluster/requests" | wc -l; }
 
@@ -95,7 +95,7 @@ pod_strangers() {
 	check "pod: it is root's again" pod_is llm/vllm-0 '.state.active == "active"'
 	group_end
 	for name in 'llm' 'LLM/x' 'llm/../x' 'llm/x/y/z' '-a/x' 'llm/x;y' "llm/$(printf 'x%.0s' {1..300})"; do
-		check "pod: '${name:0:20}' is no name" eval 'pod state "$name"; [[ $? == 2 ]]'
+		check "pod: '${name:0:20}' is no name" eval 'pod_worker state "$name"; [[ $? == 2 ]]'
 	done
 	no_tree
 }
@@ -128,12 +128,16 @@ pod_asks() {
 		jq -e ".metadata.uid == \"$uid_a\" and (keys == [\"metadata\"]) and (.metadata | keys == [\"annotations\", \"uid\"])" >/dev/null'
 	check "pod: an event says so" eval 'awk -F "\t" "\$1 == \"POST\" && \$2 == \"/api/v1/namespaces/llm/events\"" "$work/cluster/requests" |
 		cut -f 5 | jq -e ".involvedObject.uid == \"$uid_a\" and .reason == \"DavylampWants\" and (.message | test(\"LLAMA_ARG_DEVICE=none\"))" >/dev/null'
-	pod restart llm/vllm-0 --access "$access"
+	pod_worker restart llm/vllm-0 --access "$access"
 	check "pod: the same request again is no second event" test 1 = "$(asked POST)"
 	: >"$dir/pod:llm.vllm-0.env"
-	pod apply llm/vllm-0 --access "$access"
+	pod_worker apply llm/vllm-0 --access "$access"
+	check "pod: the agent's end of the failed action leaves the request" eval 'jq -e ".[\"io.davylamp/wants\"] == \"LLAMA_ARG_DEVICE=none LLAMA_ARG_UBATCH=128\"" \
+		"$work/cluster/annotations" >/dev/null'
+	pod_worker release llm/vllm-0 --access "$access"
 	check "pod: what is not wanted any more is taken back" eval 'jq -e ".[\"io.davylamp/wants\"] == null" "$work/cluster/annotations" >/dev/null'
 	check "pod: and is no event" test 1 = "$(asked POST)"
+	check "pod: a restart is asked for, too" pod_refused 'asks for: a restart' restart llm/vllm-0 --access "$access"
 	printf 'LLAMA_ARG_DEVICE=none\n' >"$dir/pod:llm.vllm-0.env"
 	for answer in '' 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"metadata": 5' 'HTTP/1.1 403 Forbidden\r\nContent-Length: 23\r\n\r\n{"message": "forbidden"}'; do
 		printf "${answer:- }" >"$work/cluster/answer"
@@ -182,6 +186,9 @@ pod_tls() {
 pod_agent() {
 	local pod_workload
 	fault ok
+	cluster_start
+	mkdir -p /etc/davylamp
+	cp -r "$access" /etc/davylamp/kubernetes
 	pod_has $uid_a llama-0 server "$(id_of 1)"
 	in_group "$(group_of systemd $uid_a "$(id_of 1)")" env MESA_SHADER_CACHE_DIR=/srv/lab/shaders \
 		GGML_VK_VISIBLE_DEVICES=0 "VK_LAYER_PATH=$inside" VK_INSTANCE_LAYERS=VK_LAYER_DAVYLAMP_fault "DAVYLAMP_VKFAULT=$inside/fault" \
@@ -200,7 +207,8 @@ pod_agent() {
 	fault lost
 	tests/e2e/ask-token.sh "$url" 10 4 >"$work/token" 2>&1
 	check "pod: of one that has lost its device the agent says what only the cluster may change" until_true 60 grep -q \
-		'only the cluster may change a pod; it needs: .*LLAMA_ARG_DEVICE=none' "$work/agent.err"
+		'only the cluster may change a pod; its annotation io.davylamp/wants asks for: .*LLAMA_ARG_DEVICE=none' "$work/agent.err"
+	check "pod: the annotation stays" eval 'sleep 1; jq -e ".[\"io.davylamp/wants\"] | test(\"LLAMA_ARG_DEVICE=none\")" "$work/cluster/annotations" >/dev/null'
 	check "pod: its outcome is a failed action" until_true 10 decided '.rung == "outcome" and .ended == "migrate_cpu" and .result < 0'
 	check "pod: its process was not touched" kill -0 "$pod_init"
 	kill -9 "$agent"
@@ -210,6 +218,9 @@ pod_agent() {
 		jq -es "any(.[]; .unit == \"pod:llm/llama-0/server\" and .pid == $pod_init)" >/dev/null'
 	check "pod: it can be released" eval 'dl policy release pod:llm/llama-0/server >"$work/answer" 2>&1'
 	check "pod: no file of davylamp is left of it" test "" = "$(ls -A "$dir")"
+	check "pod: and no request in its cluster" eval 'jq -e ".[\"io.davylamp/wants\"] == null" "$work/cluster/annotations" >/dev/null'
+	kill "$cluster"
+	wait "$cluster" 2>/dev/null
 	stop_agent
 	group_end
 	no_tree
@@ -218,10 +229,12 @@ pod_agent() {
 pod_cases() {
 	kind=pod runtime=true
 	mount -t tmpfs tmpfs /var/log
+	mkdir -p /run/pod-etc/{upper,work}
+	mount -t overlay -o lowerdir=/etc,upperdir=/run/pod-etc/upper,workdir=/run/pod-etc/work overlay /etc
 	pod_identity
 	pod_strangers
 	pod_asks
 	pod_tls
 	pod_agent
-	umount /var/log
+	umount /etc /var/log
 }

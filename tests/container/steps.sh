@@ -213,8 +213,10 @@ case_others() {
 	without_env box
 	check "$kind: an image with davylamp's label does not make a container a replacement" eval 'worked release box && running box'
 	remove_box
-	"$runtime" run -d --name box --network host ${plain_limits[$kind]} --label com.docker.compose.project=p lab/engine:1 /bin/sh -c "$box_command" >/dev/null
-	check "$kind: a container of a compose project is refused" refused "compose project" adopt box
+	"$runtime" run -d --name box --network host ${plain_limits[$kind]} --label com.docker.compose.project=p --label "com.docker.compose.service=a: b" \
+		lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+	with_env box A=2
+	check "$kind: no override file is written with a name that needs quotes" refused "needs quotes" restart box
 	remove_box
 	"$runtime" run -d --name box --network host ${plain_limits[$kind]} lab/engine:1 /bin/sh -c "$box_command" >/dev/null
 	"$runtime" run -d --name rider --pid container:box --network host ${plain_limits[$kind]} lab/engine:1 /bin/sh -c "$box_command" >/dev/null
@@ -233,6 +235,36 @@ case_others() {
 	worked state box
 }
 
+# Docker Compose 1.29 of Debian (the command that is printed is for its successor, with the same options).
+compose() { DOCKER_HOST=unix://${sockets[docker]} PATH=/usr/bin:/bin docker-compose "$@" >>"$work/compose.log" 2>&1; }
+case_compose() {
+	local id project=$work/project
+	if ! DOCKER_HOST='' PATH=/usr/bin:/bin docker-compose --version >/dev/null 2>&1; then
+		skip "projects of Docker Compose" "docker-compose does not start here (it needs python3)"
+		return
+	fi
+	mkdir -p "$project"
+	jq -n --arg command "$box_command" '{version: "3", services: {llm: {image: "lab/engine:1", container_name: "box",
+		network_mode: "host", environment: {A: "1", B: "1"}, command: ["/bin/sh", "-c", $command]}}}' >"$project/compose.yaml"
+	check "compose: a project starts" compose -f "$project/compose.yaml" up -d
+	id=$(field box .Id)
+	check "compose: its container can be adopted" worked adopt box
+	without_env box
+	check "compose: it can be restarted" eval 'worked restart box && running box && [[ $(field box .Id) == "$id" ]]'
+	with_env box A=2 DAVYLAMP_CPU_ONLY=1
+	check "compose: it is not replaced; the refusal has the command" refused \
+		"only Compose may change.*type: docker compose -f $project/compose.yaml -f $dir/docker:box.compose.yaml up -d llm" restart box
+	check "compose: it runs as before" eval '[[ $(field box .Id) == "$id" ]] && running box && ! exists box.davylamp-next'
+	typed_after=$(jq -r '.why | sub("^.*type: "; "")' "$work/answer")
+	check "compose: the command changes the variables and no others" eval 'compose ${typed_after#docker compose } && has_env box A=2 && has_env box B=1'
+	check "compose: one container serves" test 1 = "$(serving box)"
+	id=$(field box .Id)
+	check "compose: what has the change is not changed again" eval 'worked apply box && [[ $(field box .Id) == "$id" ]]'
+	without_env box
+	check "compose: the override file is gone after the release" eval 'worked release box && [[ ! -e $dir/docker:box.compose.yaml ]] && running box'
+	compose -f "$project/compose.yaml" down
+}
+
 step_cases() {
 	[[ $kind != docker ]] || "$runtime" network create lab >/dev/null
 	case_definition
@@ -240,4 +272,5 @@ step_cases() {
 	case_cut
 	case_owner
 	case_others
+	[[ $kind != docker ]] || case_compose
 }

@@ -230,6 +230,7 @@ int main(void)
 		OF_FORMAT("ollama"),
 		OF_FORMAT("llama-swap"),
 		OF_FORMAT("lemonade"),
+		OF_FORMAT("compose"),
 	};
 
 	fault_setup();

@@ -65,6 +65,17 @@ int davy_container_change(struct davy_container *c, const struct davy_definition
  */
 int davy_container_back(struct davy_container *c);
 
+/*
+ * compose.c: a container of a project of Docker Compose is never made anew. The change becomes an
+ * override file, and "why" has the command that applies it: -ENOTSUP.
+ */
+bool davy_compose_is(const json_t *original);
+/* It was started with the override file. */
+bool davy_compose_has(const json_t *original, const struct davy_definition_change *change);
+int davy_compose_refuse(struct davy_container *c, const json_t *original,
+			const struct davy_definition_change *change);
+int davy_compose_path(const struct davy_container *c, char *path, size_t size);
+
 /* Requests for one container. */
 int davy_container_start(struct davy_container *c, const json_t *which);
 int davy_container_stop(struct davy_container *c, const json_t *which);

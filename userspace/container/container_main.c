@@ -167,6 +167,8 @@ static int release(struct davy_container *c)
 
 	if (!err && !identity_path(c, path, sizeof(path)))
 		unlink(path);
+	if (!err && !davy_compose_path(c, path, sizeof(path)))
+		davy_generated_remove(path);
 	return err;
 }
 
@@ -251,11 +253,11 @@ static int run(struct request *q, const char *operation)
 	return err ? err : operate(q, operation);
 }
 
-/* Only the cluster may change a pod. */
+/* Only the cluster may change a pod. The agent's "apply" after a refusal leaves the request. */
 static int operate_on_pod(struct request *q, struct davy_pod *pod, const char *operation)
 {
-	bool change = !strcmp(operation, "restart") || !strcmp(operation, "apply");
-	char wants[DAVY_RUNTIME_WHY_LEN / 2] = "a restart";
+	bool restart = !strcmp(operation, "restart");
+	char wants[DAVY_RUNTIME_WHY_LEN / 2];
 	int err = davy_pod_look(pod);
 
 	if (!err && !pod->uid[0] && !strcmp(operation, "adopt")) {
@@ -267,24 +269,25 @@ static int operate_on_pod(struct request *q, struct davy_pod *pod, const char *o
 		davy_pod_ask(pod, NULL, 0); /* nothing is wanted any more */
 		return 0;
 	}
-	if (err || !strcmp(operation, "state") || !strcmp(operation, "adopt"))
+	if (!err && (restart || !strcmp(operation, "apply")))
+		err = read_change(q);
+	if (err || !strcmp(operation, "state") || !strcmp(operation, "adopt") ||
+	    (!restart && !q->change.env_count))
 		return err;
-	err = change ? read_change(q) : -ENOTSUP;
-	if (!err)
-		err = davy_pod_ask(pod, q->change.env, q->change.env_count);
-	for (size_t i = 0, used = 0; i < q->change.env_count && used < sizeof(wants); i++)
-		used += (size_t)snprintf(wants + used, sizeof(wants) - used, "%s%s", i ? " " : "",
-					 q->change.env[i]);
+	if (!q->change.env_count)
+		q->change.env[q->change.env_count++] = "a restart";
+	davy_pod_wants(q->change.env, q->change.env_count, wants, sizeof(wants));
+	err = davy_pod_ask(pod, q->change.env, q->change.env_count);
 	if (!err)
 		snprintf(pod->api->why, sizeof(pod->api->why),
 			 "only the cluster may change a pod; its annotation " DAVY_POD_ANNOTATION
 			 " asks for: %s",
 			 wants);
-	else if (err == -ENOENT || !change)
+	else if (err == -ENOENT)
 		snprintf(pod->api->why, sizeof(pod->api->why),
 			 "only the cluster may change a pod; it needs: %s (to let davylamp ask for "
 			 "it, see '%.60s' in davylamp.8)",
-			 change ? wants : operation, pod->access);
+			 wants, pod->access);
 	return -ENOTSUP;
 }
 

@@ -64,10 +64,6 @@ const char *davy_definition_refusal(const json_t *inspect, bool fixed_policy, ch
 			why, size,
 			"it has the restart policy 'always', which this runtime cannot change: the "
 			"next boot would start two; use 'unless-stopped' or a unit");
-	else if (davy_definition_label(inspect, "com.docker.compose.project"))
-		snprintf(why, size,
-			 "it belongs to a compose project, which takes a second container of the "
-			 "service for its own; start it without compose");
 	else if (davy_definition_label(inspect, "PODMAN_SYSTEMD_UNIT"))
 		snprintf(why, size, "a unit of systemd runs it; adopt that unit");
 	else if (fixed_policy && has_gpu_of_cdi(host))

@@ -35,6 +35,9 @@ bool davy_pod_parse(struct davy_pod *p, const char *name);
 /* Reads uid, id, cgroup and pid. -ENOTUNIQ: which of its containers is not said. */
 int davy_pod_look(struct davy_pod *p);
 
+/* The variables as one text, cut to "size". Returns "text". */
+const char *davy_pod_wants(const char *const *env, size_t count, char *text, size_t size);
+
 /*
  * Asks the cluster for these variables ("NAME=VALUE"); none: takes the request back. 0: the pod has
  * the annotation; -ENOENT: there is no access to the cluster.

@@ -119,16 +119,23 @@ static bool asked_before(struct davy_pod *p, const char *wants)
 	return same;
 }
 
+const char *davy_pod_wants(const char *const *env, size_t count, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", env[i]);
+	return text;
+}
+
 int davy_pod_ask(struct davy_pod *p, const char *const *env, size_t count)
 {
 	static struct access access; /* the API refers to it */
-	char wants[WANTS_MAX] = "";
-	size_t used = 0;
+	char wants[WANTS_MAX];
 	int err = open_access(p, &access);
 
-	for (size_t i = 0; i < count && used < sizeof(wants); i++)
-		used += (size_t)snprintf(wants + used, sizeof(wants) - used, "%s%s", i ? " " : "",
-					 env[i]);
+	davy_pod_wants(env, count, wants, sizeof(wants));
 	if (err || asked_before(p, wants))
 		return err;
 	err = annotate(p, wants);

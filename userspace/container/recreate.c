@@ -548,6 +548,8 @@ static bool has_change(const struct davy_container *c, const json_t *original,
 	char why[200];
 	bool has;
 
+	if (davy_compose_is(original))
+		return davy_compose_has(original, change);
 	if (!davy_container_replaced(c))
 		return false;
 	body = davy_definition_make(original, change, image);
@@ -578,6 +580,8 @@ int davy_container_change(struct davy_container *c, const struct davy_definition
 			err = davy_container_start(c, c->now);
 		return err ? err : davy_container_look(c);
 	}
+	if (davy_compose_is(original))
+		return davy_compose_refuse(c, original, change);
 	err = ours ? 0 : keep_definition(c, original);
 	if (!err)
 		err = make_next(c, &whole, image);

@@ -8,7 +8,8 @@
 
 static const struct davy_output_format *const formats[] = {
 	&davy_output_env,	 &davy_output_router_preset, &davy_output_ollama,
-	&davy_output_llama_swap, &davy_output_lemonade,
+	&davy_output_llama_swap, &davy_output_lemonade,	     &davy_output_compose,
+	&davy_output_quadlet,	 &davy_output_k8s,
 };
 
 const struct davy_output_format *davy_output_format(size_t index)

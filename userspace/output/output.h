@@ -26,6 +26,7 @@ struct davy_output_request {
 	struct davy_policy_subject subject; /* the device; engine and model are filled in */
 	enum davy_engine engine;	    /* engine of an environment; NONE: llama-server */
 	const char *server;		    /* the program that llama-swap starts */
+	const char *container;		    /* name of a service or container; NULL: the engine's */
 	const struct davy_output_model *models;
 	size_t model_count;
 };
@@ -74,5 +75,8 @@ extern const struct davy_output_format davy_output_router_preset;
 extern const struct davy_output_format davy_output_ollama;
 extern const struct davy_output_format davy_output_llama_swap;
 extern const struct davy_output_format davy_output_lemonade;
+extern const struct davy_output_format davy_output_compose;
+extern const struct davy_output_format davy_output_quadlet;
+extern const struct davy_output_format davy_output_k8s;
 
 #endif

@@ -42,6 +42,12 @@ void davy_output_variables(const struct davy_effective *effective,
 			   struct davy_output_variables *ret_variables,
 			   struct davy_output_result *result);
 
+/* The variables of a start without any settings: the engine of the request, and its first model. */
+void davy_output_environment(const struct davy_output_request *request,
+			     struct davy_output_variables *ret_list,
+			     struct davy_output_result *result);
+enum davy_engine davy_output_engine(const struct davy_output_request *request);
+
 /* Writes the body of an environment file, without a leading comment. */
 void davy_output_variables_write(const struct davy_output_variables *variables, FILE *out);
 

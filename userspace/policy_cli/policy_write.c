@@ -29,12 +29,16 @@ static const char usage[] =
 	"  ollama         a Modelfile with the parameters of one model\n"
 	"  llama-swap     the models of its configuration, with command and environment\n"
 	"  lemonade       default settings, for LEMONADE_DEFAULTS_PATH\n"
+	"  compose        an override file for a service of Docker Compose\n"
+	"  quadlet        a drop-in for a container of Podman's quadlet\n"
+	"  k8s            a patch for a workload of Kubernetes\n"
 	"\n"
 	"  --out FILE             output file; exit status 4 if its content is the same\n"
 	"  --model M              a name, or the absolute path of a file; may be repeated\n"
 	"  --models-dir DIR       all models of a folder\n"
 	"  --server PROGRAM       program that llama-swap starts (llama-server)\n"
-	"  --engine E             for env: ollama, llama-server, ...\n"
+	"  --engine E             for env and containers: ollama, llama-server, ...\n"
+	"  --container NAME       service of Compose, or container (default: the engine)\n"
 	"  --device D             PCI address of a GPU of this host; default: the first\n"
 	"                         discrete one\n"
 	"  --available B,...      backends that the engine has; the preferred one is\n"
@@ -54,7 +58,7 @@ struct write_options {
 	struct davy_explain_options d;
 	const struct davy_output_format *format;
 	const char *out; /* NULL: stdout */
-	const char *server;
+	const char *server, *container;
 	struct davy_model_list models;
 };
 
@@ -168,7 +172,8 @@ static int policy_write_make(struct write_options *o, const struct davy_policy_l
 	struct davy_output_request request = { .set = set,
 					       .subject = o->d.subject,
 					       .engine = o->d.subject.engine,
-					       .server = o->server };
+					       .server = o->server,
+					       .container = o->container };
 	struct davy_output_result *result = calloc(1, sizeof(*result));
 	int err, status;
 
@@ -231,15 +236,16 @@ static bool take_models_dir(void *o, const char *text)
 /* The exit status to end with, unless *ret_run is set. */
 static int policy_write_parse(struct write_options *o, int argc, char **argv, bool *ret_run)
 {
-	struct davy_option options[4 + DAVY_EXPLAIN_TABLE] = {
+	struct davy_option options[5 + DAVY_EXPLAIN_TABLE] = {
 		{ "model", .take = take_model, .arg = o }, /* before the other of that name */
 		{ "models-dir", .take = take_models_dir, .arg = o },
 		{ "out", .text = &o->out },
 		{ "server", .text = &o->server },
+		{ "container", .text = &o->container },
 	};
 	int first;
 
-	davy_policy_explain_table(&o->d, options + 4);
+	davy_policy_explain_table(&o->d, options + 5);
 	first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 	if (first <= 0)
 		return -first;
@@ -252,7 +258,8 @@ static int policy_write_parse(struct write_options *o, int argc, char **argv, bo
 	davy_log("%s", o->format
 			       ? "--force needs --backend"
 			       : "expected a format: 'davylamp policy write env', 'router-preset', "
-				 "'ollama', 'llama-swap' or 'lemonade'");
+				 "'ollama', 'llama-swap', 'lemonade', 'compose', 'quadlet' or "
+				 "'k8s'");
 	return DAVY_EXIT_USAGE;
 }
 
