@@ -26,6 +26,35 @@ static void device_lost_is_noted_and_checked_after_grace(void **state)
 	assert_int_equal(last_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED)->port, 8080);
 }
 
+/* Its container does not publish the port that the process listens on, or its pod has a network. */
+static void an_adopted_engine_without_a_port_of_this_host_is_not_asked(void **state)
+{
+	struct davy_event ev = event(DAVY_EV_PROCESS, 50);
+
+	(void)state;
+	begin_history();
+	set("agent.mode", DAVY_MODE_ENFORCE);
+	ev.process.start_ticks = 500;
+	ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+	ev.process.backend = DAVY_BACKEND_VULKAN;
+	ev.process.port = 8080;
+	tell(&ev);
+	ev.process.workload = 1;
+	ev.process.port = 0;
+	tell(&ev);
+	ev = event(DAVY_EV_WORKLOAD, 50);
+	ev.workload.workload = 1;
+	ev.workload.op = DAVY_WORKLOAD_REGISTERED;
+	ev.workload.adopted = ev.workload.movable = 1;
+	ev.workload.engine = DAVY_ENGINE_LLAMA_SERVER;
+	ev.workload.backend = DAVY_BACKEND_VULKAN;
+	tell(&ev);
+	throws(50, LOST);
+	pass(20 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->level, 3);
+}
+
 static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 {
 	const struct davy_plan *plan;
@@ -730,6 +759,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(device_lost_is_noted_and_checked_after_grace),
+		cmocka_unit_test(an_adopted_engine_without_a_port_of_this_host_is_not_asked),
 		cmocka_unit_test(a_survivor_that_gives_no_token_is_wedged_and_moved),
 		cmocka_unit_test(a_survivor_that_gives_a_token_is_left_alone),
 		cmocka_unit_test(a_caught_out_of_memory_is_only_noted),

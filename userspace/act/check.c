@@ -100,6 +100,8 @@ int davy_check_start(sd_event *loop, const char *program, const struct davy_chec
 	const char *const arguments[] = {
 		"engine",
 		"--brief",
+		"--host",
+		request->host ? request->host : "127.0.0.1",
 		"--port",
 		port,
 		"--wait-ms",

@@ -26,6 +26,7 @@ struct davy_check_result {
 };
 
 struct davy_check_request {
+	const char *host; /* NULL: 127.0.0.1 */
 	uint16_t port;
 	const struct davy_engine_api *api;
 	const char *model;   /* NULL or "": unknown */

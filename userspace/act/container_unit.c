@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "act/container_unit.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -12,6 +13,8 @@
 #include "lib/file.h"
 #include "lib/message.h"
 #include "lib/text.h"
+
+#define IMAGE_DIGITS 12
 
 struct container_request {
 	char unit[DAVY_UNIT_LEN];
@@ -68,6 +71,7 @@ static void take_ports(const json_t *list, struct davy_unit_state *s)
 static void take_state(const json_t *o, const char *unit, struct davy_unit_state *s)
 {
 	json_int_t pid = davy_message_number(o, "main_pid", 0);
+	struct in_addr address;
 
 	davy_copy_name(s->id, sizeof(s->id), unit);
 	take_text(o, "load", s->load, sizeof(s->load));
@@ -76,6 +80,12 @@ static void take_state(const json_t *o, const char *unit, struct davy_unit_state
 	take_text(o, "cgroup", s->cgroup, sizeof(s->cgroup));
 	take_texts(json_object_get(o, "environment"), s->environment, sizeof(s->environment));
 	take_texts(json_object_get(o, "command"), s->command, sizeof(s->command));
+	if (strspn(davy_message_text(o, "image"), "0123456789abcdef") >= IMAGE_DIGITS)
+		snprintf(s->image, sizeof(s->image), "%.*s", IMAGE_DIGITS,
+			 davy_message_text(o, "image"));
+	if (inet_pton(AF_INET, davy_message_text(o, "address"), &address) == 1)
+		take_text(o, "address", s->address, sizeof(s->address));
+	take_text(o, "consent", s->consent, sizeof(s->consent));
 	take_ports(json_object_get(o, "ports"), s);
 	s->own_network = json_is_true(json_object_get(o, "own_network"));
 	s->main_pid = pid > 0 && pid <= INT_MAX ? (uint32_t)pid : 0;

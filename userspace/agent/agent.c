@@ -48,6 +48,7 @@ const struct davy_agent_hooks davy_agent_hooks = {
 	.link_gone = davy_control_gone,
 	.workload_of_cgroup = davy_units_workload_of,
 	.port_of_workload = davy_units_port_of,
+	.image_of_workload = davy_units_image_of,
 	.rules_changed = davy_units_tell_rules,
 };
 

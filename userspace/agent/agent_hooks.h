@@ -27,6 +27,8 @@ struct davy_agent_hooks {
 	void (*link_gone)(struct davy_link *link);
 	/* sense: the workload of the adopted unit with this cgroup; 0: none. */
 	uint32_t (*workload_of_cgroup)(const struct davy_agent *a, const char *cgroup);
+	/* policy: the first digits of the id of the workload's image; "": no container. */
+	const char *(*image_of_workload)(struct davy_agent *a, uint32_t workload);
 	/* sense: the port on this host of a port of the workload, perhaps a container; 0: none. */
 	uint16_t (*port_of_workload)(struct davy_agent *a, uint32_t workload, uint16_t port);
 	/* policy: the rules for backends were read again. */

@@ -138,9 +138,9 @@ int davy_compose_refuse(struct davy_container *c, const json_t *original,
 	}
 	if (is_word(files, WORD_CHARS ",:"))
 		compose_command(files, path, command);
-	snprintf(
-		c->api->why, sizeof(c->api->why),
-		"only Compose may change a container of its project; type: %s -f %.120s up -d %.40s",
-		command, path, service);
+	snprintf(c->api->why, sizeof(c->api->why),
+		 "only Compose may change a container of its project; type: "
+		 "%s -f %.120s up -d %.40s",
+		 command, path, service);
 	return -ENOTSUP;
 }

@@ -26,6 +26,7 @@ struct davy_container {
 	const char *full_name;		 /* "docker:ollama" */
 	const char *name;		 /* "ollama" */
 	const char *dir;		 /* for the kept definition */
+	bool by_id;			 /* "name" is the first digits of its id */
 	bool with_size;			 /* also look at the size of "now", which takes time */
 	json_t *now, *before, *next;	 /* as the runtime describes them; NULL: there is none */
 	char note[DAVY_RUNTIME_WHY_LEN]; /* what an operator should know; "": nothing */

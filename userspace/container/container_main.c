@@ -33,6 +33,7 @@ static const char usage[] =
 	"for restart and apply, its cluster is asked by an annotation.\n"
 	"\n"
 	"  state          describe the container; complete or take back what was interrupted\n"
+	"  label          describe it, found by its id, and what its label says\n"
 	"  adopt          remember its image, so that no other container is mistaken for it\n"
 	"  release        forget that; the container that was adopted runs again\n"
 	"  start, stop    as the runtime does it\n"
@@ -238,6 +239,10 @@ static int run(struct request *q, const char *operation)
 	DAVY_FILE_LOCK lock = { .fd = -1 };
 	int err, busy;
 
+	if (!strcmp(operation, "label")) {
+		err = davy_runtime_open(q->c.api);
+		return err ? err : davy_container_look(&q->c);
+	}
 	snprintf(path, sizeof(path), "%s/%s", q->c.dir, q->c.name);
 	busy = davy_file_lock_take(&lock, path, state ? BUSY_MS : DAVY_LOCK_COMMAND_MS);
 	if (busy && (!state || busy != -EBUSY)) {
@@ -318,8 +323,8 @@ static bool is_name(const struct runtime *runtime, const char *name, struct davy
 
 static bool is_operation(const char *word)
 {
-	static const char *const words[] = { "state", "adopt", "release", "start",
-					     "stop",  "apply", "restart" };
+	static const char *const words[] = { "state", "label", "adopt", "release",
+					     "start", "stop",  "apply", "restart" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(words[i], word))
@@ -368,6 +373,7 @@ int main(int argc, char **argv)
 				       .full_name = argv[first + 1],
 				       .name = argv[first + 1] + strlen(runtime->prefix),
 				       .dir = dir };
+	q.c.by_id = !strcmp(argv[first], "label");
 	q.c.with_size = strcmp(argv[first], "state") != 0;
 	signal(SIGTERM, SIG_IGN); /* a stop of the agent's unit shall not interrupt a change */
 	curl_global_init(CURL_GLOBAL_NOTHING);

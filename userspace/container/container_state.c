@@ -74,6 +74,21 @@ static json_t *ports_of(const json_t *inspect)
 	return made;
 }
 
+/* Its first address of IPv4, where ports are that it does not publish; "": none. */
+static const char *address_of(const json_t *inspect)
+{
+	json_t *networks = json_object_get(json_object_get(inspect, "NetworkSettings"), "Networks");
+	const char *name;
+	json_t *network;
+
+	json_object_foreach(networks, name, network)
+	{
+		if (davy_definition_text(network, "IPAddress")[0])
+			return davy_definition_text(network, "IPAddress");
+	}
+	return "";
+}
+
 /* Texts only, up to "size" bytes. */
 static void add_texts(json_t *to, const json_t *list, size_t size)
 {
@@ -106,6 +121,26 @@ static json_t *environment_of(const json_t *original)
 	return words;
 }
 
+/* Its unit, if its definition asks the agent to adopt it. */
+static json_t *consent_of(const struct davy_container *c)
+{
+	const char *label = json_string_value(davy_definition_label(c->now, DAVY_LABEL_ADOPT));
+	const char *name = davy_definition_text(c->now, "Name");
+
+	name += name[0] == '/';
+	if (!label || strcmp(label, "enforce") != 0 || !davy_container_name_valid(name))
+		return json_string("");
+	return json_sprintf("%.*s%s", (int)(c->name - c->full_name), c->full_name, name);
+}
+
+/* Of the image's id, "sha256:..."; Podman has no prefix. */
+static const char *digits_of(const json_t *inspect)
+{
+	const char *id = davy_definition_text(inspect, "Image"), *colon = strchr(id, ':');
+
+	return colon ? colon + 1 : id;
+}
+
 json_t *davy_container_state(const struct davy_container *c)
 {
 	const json_t *state = json_object_get(c->now, "State"),
@@ -122,13 +157,14 @@ json_t *davy_container_state(const struct davy_container *c)
 		cgroup[0] = 0;
 	if (!c->now)
 		return json_pack("{s:s}", "load", "not-found");
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:I, s:o, s:o, s:o, s:b, s:s}", "load",
-			 "loaded", "active", active_of(state), "sub",
-			 davy_definition_text(state, "Status"), "cgroup", cgroup, "main_pid",
-			 pid > 0 ? pid : 0, "exit_code", signalled ? CLD_KILLED : CLD_EXITED,
-			 "exit_status", signalled ? code - 128 : code, "environment",
-			 environment_of(original), "command", command_of(original), "ports",
-			 ports_of(c->now), "own_network",
-			 strcmp(davy_definition_text(host, "NetworkMode"), "host") != 0, "id",
-			 davy_definition_text(c->now, "Id"));
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:I, s:i, s:I, s:o, s:o, s:o, s:b, s:s, s:s, s:s, s:o}",
+		"load", "loaded", "active", active_of(state), "sub",
+		davy_definition_text(state, "Status"), "cgroup", cgroup, "main_pid",
+		pid > 0 ? pid : 0, "exit_code", signalled ? CLD_KILLED : CLD_EXITED, "exit_status",
+		signalled ? code - 128 : code, "environment", environment_of(original), "command",
+		command_of(original), "ports", ports_of(c->now), "own_network",
+		strcmp(davy_definition_text(host, "NetworkMode"), "host") != 0, "id",
+		davy_definition_text(c->now, "Id"), "address", address_of(c->now), "image",
+		digits_of(c->now), "consent", consent_of(c));
 }

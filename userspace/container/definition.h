@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define DAVY_LABEL_ADOPT   "io.davylamp.adopt"	 /* enforce: see davylamp.conf(5) */
 #define DAVY_LABEL_OF	   "io.davylamp.of"	 /* id of the container that this one replaces */
 #define DAVY_LABEL_RESTART "io.davylamp.restart" /* its restart policy, as JSON */
 

@@ -17,7 +17,16 @@ bool davy_container_name_valid(const char *name)
 	       name[0] != '.' && name[0] != '-' && name[0] != '_' && !strstr(name, ".davylamp-");
 }
 
-/* The runtime also finds a container by the first digits of its id: the name decides. */
+/* The runtime finds a container by its name or by the first digits of its id. */
+static bool is_meant(const struct davy_container *c, const json_t *found, const char *name)
+{
+	const char *has = davy_definition_text(found, "Name");
+
+	if (c->by_id)
+		return !strncmp(davy_definition_text(found, "Id"), c->name, strlen(c->name));
+	return !strcmp(has, name) || !strcmp(has, name + 1);
+}
+
 static int look_at(struct davy_container *c, const char *suffix, json_t **ret_inspect)
 {
 	char path[160], name[128];
@@ -32,8 +41,7 @@ static int look_at(struct davy_container *c, const char *suffix, json_t **ret_in
 		return 0;
 	if (err)
 		return err;
-	if (strcmp(davy_definition_text(found, "Name"), name) != 0 &&
-	    strcmp(davy_definition_text(found, "Name"), name + 1) != 0) {
+	if (!is_meant(c, found, name)) {
 		json_decref(found);
 		return 0;
 	}

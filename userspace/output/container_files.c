@@ -58,7 +58,7 @@ static int quadlet_write(const struct davy_output_request *r, FILE *out,
 	int err = container_files_settle(r, &name, &list, result);
 
 	fprintf(out,
-		"# /etc/containers/systemd/%s.container.d/50-davylamp.conf (Podman 5.0 or later), then\n"
+		"# /etc/containers/systemd/%s.container.d/50-davylamp.conf (Podman 5.0), then\n"
 		"# systemctl daemon-reload && systemctl restart %s\n"
 		"[Container]\n",
 		name, name);

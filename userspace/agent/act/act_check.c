@@ -99,7 +99,8 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 	enum davy_engine engine = unit ? unit->engine : link ? link->engine : DAVY_ENGINE_NONE;
 	enum davy_role role = unit ? unit->role : act_check_role(a, link);
 	char unit_key[DAVY_API_KEY_LEN];
-	struct davy_check_request request = { .port = unit ? unit->port : port,
+	struct davy_check_request request = { .host = unit ? davy_unit_host(unit) : NULL,
+					      .port = unit ? unit->port : port,
 					      .api = davy_engine_api(engine, role),
 					      .model = unit   ? unit->model
 						       : link ? link->model

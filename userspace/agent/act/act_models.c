@@ -75,6 +75,8 @@ static int act_models_start(const struct davy_service *u, const struct deed *dee
 	const struct davy_engine_api *api = davy_engine_api(u->engine, u->role);
 	const char *const arguments[] = {
 		"models",
+		"--host",
+		davy_unit_host(u),
 		"--port",
 		port,
 		"--api",

@@ -131,7 +131,8 @@ static void verify(struct davy_service *u)
 		u->act.verify_end_ms = now_ms + patience_ms(u);
 	left_ms = u->act.verify_end_ms > now_ms ? u->act.verify_end_ms - now_ms : 0;
 	davy_unit_look_again(u);
-	request = (struct davy_check_request){ .port = u->port,
+	request = (struct davy_check_request){ .host = davy_unit_host(u),
+					       .port = u->port,
 					       .api = davy_engine_api(u->engine, u->role),
 					       .model = u->model,
 					       .api_key = davy_unit_api_key(u, key),

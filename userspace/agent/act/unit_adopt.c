@@ -26,14 +26,15 @@ struct request {
 	bool start;   /* the agent stopped it */
 };
 
-static struct request *new_request(struct davy_link *link, const char *unit)
+/* "fd": of the client, -1: none asks. */
+static struct request *new_request(struct davy_agent *a, int fd, const char *unit)
 {
 	struct request *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	r->agent = link->agent;
-	r->fd = fcntl(link->fd, F_DUPFD_CLOEXEC, 3);
+	r->agent = a;
+	r->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	r->kept = json_array();
 	davy_copy_name(r->unit, sizeof(r->unit), unit);
 	return r;
@@ -41,8 +42,16 @@ static struct request *new_request(struct davy_link *link, const char *unit)
 
 static void unit_adopt_answer(struct request *r, json_t *message)
 {
-	davy_message_send(r->fd, message);
-	close(r->fd);
+	if (r->fd >= 0) {
+		davy_message_send(r->fd, message);
+		close(r->fd);
+	} else {
+		davy_log("%s: its label wants it to be adopted: %s", r->unit,
+			 json_is_string(json_object_get(message, "why"))
+				 ? davy_message_text(message, "why")
+				 : "done");
+		json_decref(message);
+	}
 	json_decref(r->kept);
 	free(r);
 }
@@ -149,10 +158,8 @@ static const char *ask_systemd(struct request *r, davy_unit_done done)
 	return "cannot connect to systemd";
 }
 
-const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
+static const char *unit_adopt_begin(struct davy_agent *a, int fd, const char *unit)
 {
-	const char *unit = davy_message_text(message, "unit");
-	struct davy_agent *a = link->agent;
 	struct request *r;
 
 	if (!davy_unit_name_valid(unit))
@@ -167,8 +174,22 @@ const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
 		return "already adopted";
 	if (davy_container_unit(unit) && davy_make_dirs(a->units->dir))
 		return "the state directory cannot be written";
-	r = new_request(link, unit);
+	r = new_request(a, fd, unit);
 	return r ? ask_systemd(r, on_asked) : "out of memory";
+}
+
+const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
+{
+	return unit_adopt_begin(link->agent, link->fd, davy_message_text(message, "unit"));
+}
+
+void davy_unit_adopt_by_label(struct davy_agent *a, const char *unit)
+{
+	const char *why =
+		davy_adopted_find(&a->units->adopted, unit) ? NULL : unit_adopt_begin(a, -1, unit);
+
+	if (why)
+		davy_log("%s: its label cannot be followed: %s", unit, why);
 }
 
 static void unit_adopt_released(struct request *r)
@@ -320,7 +341,7 @@ const char *davy_unit_release(struct davy_link *link, const json_t *message)
 		       "agent's log";
 	if (!a->units || !davy_adopted_find(&a->units->adopted, unit))
 		return "not adopted; see 'davylamp policy adopted'";
-	r = new_request(link, unit);
+	r = new_request(a, link->fd, unit);
 	return r ? ask_systemd(r, unit_adopt_on_looked) : "out of memory";
 }
 

@@ -67,7 +67,22 @@ uint16_t davy_units_port_of(struct davy_agent *a, uint32_t workload, uint16_t po
 			return s->port[i][1];
 		else if (s->port[i][1] == port) /* already that of this host */
 			here = port;
-	return here;
+	return here || !s->address[0] ? here : port;
+}
+
+const char *davy_units_image_of(struct davy_agent *a, uint32_t workload)
+{
+	const struct davy_service *u = workload ? davy_unit_of_workload(a, workload) : NULL;
+
+	return u ? u->state.image : "";
+}
+
+const char *davy_unit_host(const struct davy_service *u)
+{
+	for (uint32_t i = 0; i < u->state.port_count; i++)
+		if (u->state.port[i][1] == u->port)
+			return "127.0.0.1";
+	return u->state.own_network && u->state.address[0] ? u->state.address : "127.0.0.1";
 }
 
 struct davy_service *davy_unit_add(struct davy_agent *a, const char *name)

@@ -258,15 +258,16 @@ static void unit_watch_on_state(void *arg, const struct davy_unit_answer *answer
 	if (!u->name[0])
 		return;
 	if (answer->error) {
-		if (!units->silent)
+		if (!u->silent)
 			davy_log("%s: %s; its state is unknown, and the agent does nothing to it",
 				 u->name, answer->why);
-		units->silent = units->lost = true;
+		u->silent = true;
+		units->lost |= !davy_container_unit(u->name);
 		return;
 	}
-	if (units->silent)
-		davy_log("systemd replies again");
-	units->silent = false;
+	if (u->silent)
+		davy_log("%s: its state is known again", u->name);
+	u->silent = false;
 	if (!u->act.plan) /* an act reads the state when it needs it */
 		davy_unit_take(u, answer->state);
 	davy_unit_tell_rules(u);
@@ -285,10 +286,10 @@ void davy_unit_look(struct davy_service *u)
 	}
 	err = davy_unit_ask(units->systemd, u->name, unit_watch_on_state, u);
 	u->asking = !err;
-	if (err && !units->silent)
-		davy_log("systemd: %s; adopted units are not watched", strerror(-err));
-	units->silent = units->silent || err;
-	units->lost = units->lost || err;
+	if (err && !u->silent)
+		davy_log("%s: %s; it is not watched", u->name, strerror(-err));
+	u->silent |= err != 0;
+	units->lost |= err != 0;
 }
 
 void davy_unit_forget(struct davy_service *u)

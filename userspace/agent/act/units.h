@@ -69,6 +69,7 @@ struct davy_service {
 	bool settle_late; /* the reply of a reader is late; the next tick tries again */
 	bool asking;
 	bool ask_again;
+	bool silent;	/* that it does not answer was logged */
 	bool releasing; /* its container is made as it was */
 	struct davy_unit_act act;
 };
@@ -81,8 +82,7 @@ struct davy_units {
 	struct davy_service unit[DAVY_ADOPTED_MAX];
 	char dir[PATH_MAX]; /* of the environment files: an absolute path, for unit files */
 	uint64_t asked_ns;
-	bool lost;   /* connection lost: read the state of all units again */
-	bool silent; /* the failure was logged */
+	bool lost; /* connection lost: read the state of all units again */
 };
 
 /* units.c */
@@ -105,8 +105,13 @@ struct davy_service *davy_unit_named(struct davy_agent *a, const char *name);
 struct davy_adopted_unit *davy_unit_adopted(const struct davy_service *u); /* its row, or NULL */
 /* 0: it is not the cgroup of an adopted unit. */
 uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup);
-/* On which port of this host a container publishes "port"; 0: on none. Others: "port". */
+/*
+ * On which port of this host a container publishes "port"; if on none, "port" of its own address;
+ * 0: it has none. Others: "port".
+ */
 uint16_t davy_units_port_of(struct davy_agent *a, uint32_t workload, uint16_t port);
+const char *davy_units_image_of(struct davy_agent *a, uint32_t workload); /* agent_hooks.h */
+const char *davy_unit_host(const struct davy_service *u);		  /* where its port is */
 struct davy_service *davy_unit_add(struct davy_agent *a, const char *name);
 int davy_units_save(struct davy_agent *a); /* the list; errors are logged */
 
@@ -192,9 +197,13 @@ bool davy_models_act(struct davy_service *u, const struct davy_plan *plan);
 bool davy_models_restore(struct davy_service *u, const char *model,
 			 void (*done)(void *arg, bool good), void *arg);
 
+/* unit_label.c: adopts containers whose own definition asks for it. */
+void davy_units_labels(struct davy_agent *a);
+
 /* unit_adopt.c: NULL: the reply comes later. Otherwise the reason of the refusal. */
 const char *davy_unit_adopt(struct davy_link *link, const json_t *message);
 const char *davy_unit_release(struct davy_link *link, const json_t *message);
+void davy_unit_adopt_by_label(struct davy_agent *a, const char *unit); /* the log has the result */
 json_t *davy_units_list(const struct davy_agent *a);
 
 /* act_unit.c: the actions that systemd performs on a unit; true, even if they fail. */

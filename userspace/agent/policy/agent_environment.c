@@ -2,6 +2,7 @@
 /* The versions of an engine's environment, as the ledger stores them. */
 #include "agent/agent.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -38,9 +39,13 @@ bool davy_agent_environment(struct davy_agent *a, const struct davy_tracked *t,
 			    struct davy_ledger_environment *ret_environment)
 {
 	struct davy_ledger_environment *e = ret_environment;
+	const char *image = a->hooks->image_of_workload(a, t->reported.workload);
 
 	memset(e, 0, sizeof(*e));
 	davy_agent_kernel(e);
-	davy_copy_name(e->engine, sizeof(e->engine), t->engine);
+	if (image[0])
+		snprintf(e->engine, sizeof(e->engine), "%.60s image %s", t->engine, image);
+	else
+		davy_copy_name(e->engine, sizeof(e->engine), t->engine);
 	return device_versions(a, t->reported.device, e) && t->engine_known;
 }

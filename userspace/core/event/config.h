@@ -102,7 +102,8 @@
 	EACH(PRESSURE_SWAPPED, "host_pressure.swapped", BYTES, 256 * MIB, MIB, 1LL << 50)          \
 	EACH(WEDGED_FAILED_GRAPHS, "engine_wedged.failed_graphs", COUNT, 3, 1, 1000000)            \
 	ALL(VRAM_ACCOUNT, "agent.vram_account", COUNT, 0, 0, 1)                                    \
-	ALL(VRAM_PIN, "agent.vram_pin", COUNT, 0, 0, 1)
+	ALL(VRAM_PIN, "agent.vram_pin", COUNT, 0, 0, 1)                                            \
+	ALL(ADOPT_LABELS, "agent.adopt_labels", COUNT, 0, 0, 1)
 
 #define DAVY_CONFIG_NUMBER(constant, ...) DAVY_CFG_##constant,
 

@@ -287,6 +287,7 @@ static void world_apply_process(struct davy_world *w, const struct davy_event *e
 	const struct davy_ev_process *in = &ev->process;
 	struct davy_process *p = davy_world_process_get(w, ev->pid, 0, ev->at_ns);
 	struct davy_workload *work = davy_world_workload(w, in->workload);
+	bool adopted = in->workload && p->workload != in->workload;
 
 	if (p->start_ticks != in->start_ticks) {
 		if (p->start_ticks) /* the exit event is late or lost */
@@ -317,7 +318,7 @@ static void world_apply_process(struct davy_world *w, const struct davy_event *e
 	p->engine = in->engine;
 	if (in->backend != DAVY_BACKEND_UNKNOWN || !p->backend)
 		p->backend = in->backend;
-	if (in->port)
+	if (in->port || adopted) /* the port in a container may be none of this host */
 		p->port = in->port;
 	davy_copy_name(p->comm, sizeof(p->comm), in->comm);
 	if (in->device[0])
