@@ -44,7 +44,7 @@ void davy_check7_handheld(struct davy_sim *s, uint64_t arg)
 	struct davy_check2_tide game = {
 		.low = 200 * DAVY_MIB,
 		.high = 9 * DAVY_GIB,
-		.rate = 400 * 1024,
+		.rate = 400ull * 1024,
 		.high_ns = 35 * DAVY_MIN,
 		.low_ns = 9 * DAVY_MIN,
 	};
@@ -72,7 +72,7 @@ void davy_check7_lab_queue(struct davy_sim *s, uint64_t arg)
 	struct davy_check2_rounds rounds = {
 		.count = 2,
 		.status = DAVY_STATUS_TERM,
-		.rate = 700 * 1024,
+		.rate = 700ull * 1024,
 		.serve_ns = 6 * DAVY_MIN,
 		.gap_ns = 25 * DAVY_S,
 	};
@@ -115,7 +115,7 @@ void davy_check7_arc_router(struct davy_sim *s, uint64_t arg)
 		if (!first)
 			first = p;
 	}
-	davy_check_turns(s, first, 4, 900 * 1024, 4 * DAVY_MIN);
+	davy_check_turns(s, first, 4, 900ull * 1024, 4 * DAVY_MIN);
 	p = davy_check6_desktop(s, d, "gnome-shell", 500);
 	p->ring = &d->ring[1];
 	davy_check7_xe_churn(s, p, 15 * DAVY_S);
@@ -130,7 +130,7 @@ void davy_check7_clinic_igpu(struct davy_sim *s, uint64_t arg)
 	struct davy_check2_tide archive = {
 		.low = 5 * DAVY_GIB,
 		.high = 22 * DAVY_GIB,
-		.rate = 300 * 1024,
+		.rate = 300ull * 1024,
 		.high_ns = 15 * DAVY_MIN,
 		.low_ns = 11 * DAVY_MIN,
 	};

@@ -46,7 +46,7 @@ void davy_check7_health_restarts(struct davy_sim *s, uint64_t arg)
 	struct davy_check2_rounds rounds = {
 		.count = 1,
 		.status = DAVY_STATUS_TERM,
-		.rate = 1500 * 1024,
+		.rate = 1500ull * 1024,
 		.serve_ns = 6 * DAVY_MIN,
 		.gap_ns = 12 * DAVY_S,
 	};

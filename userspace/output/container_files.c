@@ -11,6 +11,7 @@
 
 /* -EINVAL: a value cannot be written between double quotes. */
 static int container_files_settle(const struct davy_output_request *r, const char **ret_name,
+				  struct davy_output_settings *settings,
 				  struct davy_output_variables *list,
 				  struct davy_output_result *result)
 {
@@ -19,7 +20,7 @@ static int container_files_settle(const struct davy_output_request *r, const cha
 		return davy_output_refuse(result,
 					  "not a name of a service or container; use letters, "
 					  "digits, '-', '_' and '.'");
-	davy_output_environment(r, list, result);
+	davy_output_environment(r, settings, list, result);
 	for (size_t i = 0; i < list->count; i++)
 		if (!davy_output_writable(list->at[i].value, "\"\\$%"))
 			return davy_output_refuse(
@@ -35,8 +36,9 @@ static int compose_write(const struct davy_output_request *r, FILE *out,
 			 struct davy_output_result *result)
 {
 	struct davy_output_variables list = { 0 };
+	struct davy_output_settings settings;
 	const char *name;
-	int err = container_files_settle(r, &name, &list, result);
+	int err = container_files_settle(r, &name, &settings, &list, result);
 
 	fprintf(out,
 		"# docker compose -f compose.yaml -f THIS_FILE up -d %s\n"
@@ -54,8 +56,9 @@ static int quadlet_write(const struct davy_output_request *r, FILE *out,
 			 struct davy_output_result *result)
 {
 	struct davy_output_variables list = { 0 };
+	struct davy_output_settings settings;
 	const char *name;
-	int err = container_files_settle(r, &name, &list, result);
+	int err = container_files_settle(r, &name, &settings, &list, result);
 
 	fprintf(out,
 		"# /etc/containers/systemd/%s.container.d/50-davylamp.conf (Podman 5.0), then\n"
@@ -73,8 +76,9 @@ static int k8s_write(const struct davy_output_request *r, FILE *out,
 		     struct davy_output_result *result)
 {
 	struct davy_output_variables list = { 0 };
+	struct davy_output_settings settings;
 	const char *name;
-	int err = container_files_settle(r, &name, &list, result);
+	int err = container_files_settle(r, &name, &settings, &list, result);
 
 	fprintf(out,
 		"# kubectl patch statefulset NAME --patch-file THIS_FILE\n"

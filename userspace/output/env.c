@@ -138,18 +138,17 @@ enum davy_engine davy_output_engine(const struct davy_output_request *r)
 	return r->engine ? r->engine : DAVY_ENGINE_LLAMA_SERVER;
 }
 
-void davy_output_environment(const struct davy_output_request *r,
+void davy_output_environment(const struct davy_output_request *r, struct davy_output_settings *s,
 			     struct davy_output_variables *ret_list,
 			     struct davy_output_result *result)
 {
 	static char *const nothing[] = { NULL };
 	const enum davy_engine engine = davy_output_engine(r);
 	const struct davy_engine_look look = { .argv = nothing, .exe = "", .parent = "" };
-	struct davy_output_settings s;
 
-	davy_output_settle(r, engine, engine, r->model_count ? &r->models[0] : NULL, &s);
-	s.facts.engine = engine;
-	davy_output_variables(&s.effective, &look, &s.facts, r->subject.available, ret_list,
+	davy_output_settle(r, engine, engine, r->model_count ? &r->models[0] : NULL, s);
+	s->facts.engine = engine;
+	davy_output_variables(&s->effective, &look, &s->facts, r->subject.available, ret_list,
 			      result);
 }
 
@@ -157,8 +156,9 @@ static int env_write(const struct davy_output_request *r, FILE *out,
 		     struct davy_output_result *result)
 {
 	struct davy_output_variables list = { 0 };
+	struct davy_output_settings s;
 
-	davy_output_environment(r, &list, result);
+	davy_output_environment(r, &s, &list, result);
 	fprintf(out, "# EnvironmentFile= of a unit that runs %s.\n",
 		davy_engine_name(davy_output_engine(r)));
 	davy_output_variables_write(&list, out);

@@ -42,8 +42,12 @@ void davy_output_variables(const struct davy_effective *effective,
 			   struct davy_output_variables *ret_variables,
 			   struct davy_output_result *result);
 
-/* The variables of a start without any settings: the engine of the request, and its first model. */
+/*
+ * The variables of a start without any settings: the engine of the request, and its first model.
+ * The list refers to the settings.
+ */
 void davy_output_environment(const struct davy_output_request *request,
+			     struct davy_output_settings *ret_settings,
 			     struct davy_output_variables *ret_list,
 			     struct davy_output_result *result);
 enum davy_engine davy_output_engine(const struct davy_output_request *request);
