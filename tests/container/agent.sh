@@ -211,6 +211,8 @@ case_unpublished() {
 	check "$kind: it has given the agent a token there" until_true 60 decided '.rung == "outcome" and .result == 0 and .ended == "migrate_cpu"'
 	check "$kind: it serves, on the CPU" eval 'until_true 30 serves && strictly_cpu'
 	fault ok
+	dl policy release "$kind:llama" >"$work/answer" 2>&1
+	check "$kind: no file of davylamp is left of that" test "" = "$(ls -A "$dir")"
 }
 
 case_owner_acts() {
