@@ -41,6 +41,11 @@ for runtime in docker pod; do
 		skip "$kind" "no container starts here: $(tail -n 1 "$work/first")"
 		continue
 	fi
+	publishes=yes
+	if [[ $kind == podman ]] && ! podman_publishes; then
+		publishes=''
+		skip "published ports of Podman" "it cannot publish one here: $(tail -n 1 "$work/publishes")"
+	fi
 	step_cases
 	agent_cases
 	"$runtime" ps -aq | xargs -r "$runtime" rm -f >/dev/null

@@ -14,6 +14,7 @@ daemon='' containerd=''
 runtime_files() { # NAME
 	local over=$CACHE/$1/usr
 	[[ $1 != docker || ! -d $CACHE/compose/usr ]] || over+=:$CACHE/compose/usr
+	[[ $1 != podman || ! -d $CACHE/podman-net/usr ]] || over+=:$CACHE/podman-net/usr
 	mount -t overlay -o "lowerdir=$over:/usr" overlay /usr || return 1
 	mkdir -p /run/etc/{upper,work}
 	[[ ! -d $CACHE/$1/etc ]] || mount -t overlay -o \
@@ -37,6 +38,10 @@ start_docker() {
 
 # runc: crun raises RLIMIT_MEMLOCK, which this machine may not permit.
 pod() { podman --root "$work/podman" --runtime runc --cgroup-manager cgroupfs "$@"; }
+# Published ports need netavark and address translation in this kernel; without them engines have the host's network.
+podman_publishes() {
+	pod run --rm ${plain_limits[podman]} -p 127.0.0.1:18499:80 lab/engine:1 /bin/busybox true >"$work/publishes" 2>&1
+}
 start_podman() {
 	mkdir -p /run/podman
 	pod system service -t 0 unix:///run/podman/podman.sock >>"$work/podman.log" 2>&1 &
