@@ -264,25 +264,27 @@ policy_write_checks() {
 	check "policy write names the place of the error in the rules" says "backend.conf:1:1"
 }
 
-# Compose and Kubernetes with a parser that is not ours, if one is installed; quadlet's is systemd's.
+# The variables of format env, in three other forms. Compose and Kubernetes with a parser that is not ours, if one is
+# installed; quadlet's is systemd's.
 write_container_checks() {
 	local format
+	rules_as env --model 'a big one' 2>/dev/null | grep -v '^#' >"$1/plain.out"
 	for format in compose quadlet k8s; do
 		rules_as $format --container llm --model 'a big one' >"$1/$format.out" 2>/dev/null || return 1
 		grep -q '# LLAMA_ARG_UBATCH: rule mine' "$1/$format.out" || return 1
 	done
-	grep -qx 'Environment="LLAMA_ARG_DEVICE=none"' "$1/quadlet.out" && grep -qx '\[Container\]' "$1/quadlet.out" || return 1
+	grep -qx '\[Container\]' "$1/quadlet.out" && grep -qx LLAMA_ARG_UBATCH=64 "$1/plain.out" || return 1
+	sed -n 's/^Environment="\(.*\)"$/\1/p' "$1/quadlet.out" | cmp - "$1/plain.out" || return 1
 	if python3 -c 'import yaml' 2>/dev/null; then
-		python3 - "$1/compose.out" "$1/k8s.out" <<-'END' || return 1
+		python3 - "$1/plain.out" "$1/compose.out" "$1/k8s.out" <<-'END' || return 1
 			import sys, yaml
-			env = {"LLAMA_ARG_DEVICE": "none", "LLAMA_ARG_N_GPU_LAYERS": "0", "LLAMA_ARG_UBATCH": "64", "GGML_X": "1"}
-			assert yaml.safe_load(open(sys.argv[1])) == {"services": {"llm": {"environment": env}}}
-			[c] = yaml.safe_load(open(sys.argv[2]))["spec"]["template"]["spec"]["containers"]
-			assert c == {"name": "llm", "env": [{"name": n, "value": v} for n, v in sorted(env.items())]} or \
-				c["name"] == "llm" and {e["name"]: e["value"] for e in c["env"]} == env
+			env = dict(line.rstrip("\n").split("=", 1) for line in open(sys.argv[1]))
+			assert yaml.safe_load(open(sys.argv[2])) == {"services": {"llm": {"environment": env}}}
+			[c] = yaml.safe_load(open(sys.argv[3]))["spec"]["template"]["spec"]["containers"]
+			assert c["name"] == "llm" and {e["name"]: e["value"] for e in c["env"]} == env
 		END
 	fi
-	rm "$1"/{compose,quadlet,k8s}.out
+	rm "$1"/{compose,quadlet,k8s,plain}.out
 }
 
 # Checks the YAML with a parser that is not ours, if one is installed.

@@ -39,7 +39,8 @@ bool davy_agent_environment(struct davy_agent *a, const struct davy_tracked *t,
 			    struct davy_ledger_environment *ret_environment)
 {
 	struct davy_ledger_environment *e = ret_environment;
-	const char *image = a->hooks->image_of_workload(a, t->reported.workload);
+	uint32_t workload = t->reported.workload;
+	const char *image = workload ? a->hooks->image_of_workload(a, workload) : "";
 
 	memset(e, 0, sizeof(*e));
 	davy_agent_kernel(e);
