@@ -505,11 +505,22 @@ static void each_version_makes_another_stamp(void **state)
 	}
 }
 
+static const char *image = "";
+
+static const char *image_of(struct davy_agent *a, uint32_t workload)
+{
+	(void)a;
+	(void)workload;
+	return image;
+}
+
+static const struct davy_agent_hooks hooks = { .image_of_workload = image_of };
 static struct davy_agent agent;
 
 static int new_agent(void **state)
 {
 	memset(&agent, 0, sizeof(agent));
+	agent.hooks = &hooks;
 	agent.terminal = true; /* the text is kept, not printed */
 	agent.options.state_dir = "/state";
 	davy_core_init(&agent.core);
@@ -553,6 +564,10 @@ static void an_environment_is_whole_once_all_was_read(void **state)
 	assert_string_equal(e.driver, "amdgpu 6.8.5");
 	assert_memory_equal(e.firmware, "mes 0x83, all ", 14);
 	assert_string_equal(e.engine, "llama-server, build 1");
+	image = "0123456789ab"; /* another image may have other libraries */
+	assert_true(davy_agent_environment(&agent, t, &e));
+	assert_string_equal(e.engine, "llama-server, build 1 image 0123456789ab");
+	image = "";
 	uname(&name);
 	assert_string_equal(e.kernel, name.release);
 	PUT("/sys/module/amdgpu/version", "6.8.6\n"); /* read once, not on every tick */

@@ -31,6 +31,14 @@
 
 #define VALUE_MAX 32
 
+static const char *no_image(struct davy_agent *a, uint32_t workload)
+{
+	(void)a;
+	(void)workload;
+	return "";
+}
+
+static const struct davy_agent_hooks hooks = { .image_of_workload = no_image };
 static struct davy_agent agent;
 static struct davy_link *link_of_test;
 static int client;
@@ -45,6 +53,7 @@ static int new_agent(void **state)
 		return -1;
 	davy_root_set("");
 	memset(&agent, 0, sizeof(agent));
+	agent.hooks = &hooks;
 	agent.terminal = true; /* its messages are kept, not printed */
 	for (size_t i = 0; i < 3; i++)
 		snprintf(dirs[i], sizeof(dirs[i]), "%s/%s", root, names[i]);
