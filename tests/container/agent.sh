@@ -53,7 +53,7 @@ start_llama() {
 		-e MESA_SHADER_CACHE_DIR=/srv/lab/shaders -e "VK_LAYER_PATH=$inside" -e GGML_VK_VISIBLE_DEVICES=0 \
 		-e VK_INSTANCE_LAYERS=VK_LAYER_DAVYLAMP_fault -e "DAVYLAMP_VKFAULT=$inside/fault" \
 		-e "DAVYLAMP_VKFAULT_LOG=$inside/fault.log" lab/engine:1 /usr/bin/llama-server -m "$inside/tiny.gguf" \
-		--host 0.0.0.0 --port "$inner" -t 1 -np 1 -c 512 -fit off -cram 0 >"$work/llama.id"
+		--host "${listen:-0.0.0.0}" --port "$inner" -t 1 -np 1 -c 512 -fit off -cram 0 >"$work/llama.id"
 }
 
 case_adopt() {
@@ -219,6 +219,38 @@ case_unpublished() {
 	remove llama
 }
 
+# Its name is another image's today: the agent does nothing to it, and lets go of it.
+case_taken() {
+	dl policy release "$kind:llama" >"$work/answer" 2>&1
+	remove llama llama.davylamp-before
+	"$runtime" run -d --name llama ${plain_limits[$kind]} --network host lab/engine:1 /bin/sh -c "$box_command" >/dev/null
+	dl policy adopt "$kind:llama" >"$work/answer" 2>&1
+	remove llama
+	"$runtime" tag lab/engine:1 other/engine:1
+	"$runtime" run -d --name llama ${plain_limits[$kind]} --network host other/engine:1 /bin/sh -c "$box_command" >/dev/null
+	until_true 30 grep -q "$kind:llama: the name is another container's" "$work/agent.err"
+	check "$kind: a container whose name another image has taken can be released" eval 'dl policy release "$kind:llama" >"$work/answer" 2>&1'
+	check "$kind: the other one is not touched" running llama
+	remove llama
+}
+
+# An engine that listens on its loopback address only cannot be asked; it is not taken for a dead one.
+case_unreachable() {
+	local url
+	fault ok
+	remove llama
+	listen=127.0.0.1 publish='' start_llama
+	dl policy adopt "$kind:llama" >"$work/answer" 2>&1
+	until_true 30 adopted '.engine == "llama-server" and .pid > 0'
+	fault lost
+	"$runtime" exec llama /bin/busybox wget -q -O - --post-data '{"prompt":"a","n_predict":2}' http://127.0.0.1:8080/completion >/dev/null 2>&1
+	check "$kind: an engine that listens on its loopback only is judged without requests" until_true 60 grep -q \
+		"$kind:llama: nothing answers at .* port 8080; it is judged without requests" "$work/agent.err"
+	fault ok
+	until_true 60 eval 'dl policy release "$kind:llama" >"$work/answer" 2>&1'
+	remove llama llama.davylamp-before
+}
+
 case_owner_acts() {
 	dl policy adopt "$kind:llama" >"$work/answer" 2>&1
 	until_true 30 adopted '.engine == "llama-server" and .pid > 0'
@@ -283,6 +315,8 @@ agent_cases() {
 	case_label
 	case_owner_acts
 	[[ ! $publishes ]] || case_unpublished
+	[[ ! $publishes ]] || case_unreachable
+	case_taken
 	[[ $kind != podman ]] || case_rootless
 	stop_agent
 }

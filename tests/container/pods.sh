@@ -68,6 +68,11 @@ pod_identity() {
 		check "pod: one of two can be named ($driver)" pod_is llm/vllm-0/server ".state.main_pid == $pod_init"
 		group_end
 		check "pod: without a process it does not run ($driver)" pod_is llm/vllm-0/server '.state.active == "inactive" and .state.main_pid == 0'
+		mkdir "$group/container"
+		in_group "$group/container" sleep 1000
+		check "pod: processes in a group below its own, as crun has them, are its own ($driver)" pod_is llm/vllm-0/server ".state.main_pid == $pod_init"
+		group_end
+		rmdir "$group/container"
 		# its controller makes it anew: another uid, another id
 		pod_has $uid_b vllm-0 server "$(id_of 3)"
 		rmdir "$group"
@@ -115,7 +120,7 @@ pod_asks() {
 	local before
 	pod_has $uid_a vllm-0 server "$(id_of 1)"
 	in_group "$(group_of systemd $uid_a "$(id_of 1)")" sleep 1000
-	printf 'LLAMA_ARG_DEVICE=none\nLLAMA_ARG_UBATCH=128\n' >"$dir/pod:llm.vllm-0.env"
+	printf 'LLAMA_ARG_DEVICE=none\nLLAMA_ARG_UBATCH=128\n' >"$dir/pod:llm=vllm-0.env"
 	check "pod: without access to the cluster the refusal says what it needs" pod_refused \
 		'only the cluster may change a pod; it needs: LLAMA_ARG_DEVICE=none LLAMA_ARG_UBATCH=128.*davylamp.8' restart llm/vllm-0 --access "$access"
 	cluster_start
@@ -130,7 +135,11 @@ pod_asks() {
 		cut -f 5 | jq -e ".involvedObject.uid == \"$uid_a\" and .reason == \"DavylampWants\" and (.message | test(\"LLAMA_ARG_DEVICE=none\"))" >/dev/null'
 	pod_worker restart llm/vllm-0 --access "$access"
 	check "pod: the same request again is no second event" test 1 = "$(asked POST)"
-	: >"$dir/pod:llm.vllm-0.env"
+	check "pod: it is not stopped" pod_refused 'only the cluster may start or stop a pod' stop llm/vllm-0 --access "$access"
+	check "pod: nor started" pod_refused 'only the cluster may start or stop a pod' start llm/vllm-0 --access "$access"
+	echo 'LLAMA_ARG_UBATCH=512' >"$dir/pod:llm=vllm-0.env" # the rules' settings, without those of the action
+	pod_worker apply llm/vllm-0 --access "$access"
+	: >"$dir/pod:llm=vllm-0.env"
 	pod_worker apply llm/vllm-0 --access "$access"
 	check "pod: the agent's end of the failed action leaves the request" eval 'jq -e ".[\"io.davylamp/wants\"] == \"LLAMA_ARG_DEVICE=none LLAMA_ARG_UBATCH=128\"" \
 		"$work/cluster/annotations" >/dev/null'
@@ -138,7 +147,7 @@ pod_asks() {
 	check "pod: what is not wanted any more is taken back" eval 'jq -e ".[\"io.davylamp/wants\"] == null" "$work/cluster/annotations" >/dev/null'
 	check "pod: and is no event" test 1 = "$(asked POST)"
 	check "pod: a restart is asked for, too" pod_refused 'asks for: a restart' restart llm/vllm-0 --access "$access"
-	printf 'LLAMA_ARG_DEVICE=none\n' >"$dir/pod:llm.vllm-0.env"
+	printf 'LLAMA_ARG_DEVICE=none\n' >"$dir/pod:llm=vllm-0.env"
 	for answer in '' 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"metadata": 5' 'HTTP/1.1 403 Forbidden\r\nContent-Length: 23\r\n\r\n{"message": "forbidden"}'; do
 		printf "${answer:- }" >"$work/cluster/answer"
 		check "pod: an answer that begins with '${answer:9:12}' is an error with a reason" pod_refused 'the cluster: ' restart llm/vllm-0 --access "$access"
@@ -164,7 +173,7 @@ pod_tls() {
 	done
 	pod_has $uid_a vllm-0 server "$(id_of 1)"
 	in_group "$(group_of systemd $uid_a "$(id_of 1)")" sleep 1000
-	printf 'LLAMA_ARG_DEVICE=none\n' >"$dir/pod:llm.vllm-0.env"
+	printf 'LLAMA_ARG_DEVICE=none\n' >"$dir/pod:llm=vllm-0.env"
 	openssl s_server -quiet -accept 127.0.0.1:$((api_port + 1)) -cert "$work/good.crt" -key "$work/good.key" \
 		>"$work/tls.out" 2>"$work/tls.err" < <(sleep 1000) &
 	cluster=$!
@@ -219,6 +228,8 @@ pod_agent() {
 	start_agent
 	check "pod: the next agent knows it" until_true 30 eval 'dl policy adopted --json |
 		jq -es "any(.[]; .unit == \"pod:llm/llama-0/server\" and .pid == $pod_init)" >/dev/null'
+	pod_has $uid_a llama-0 sidecar "$(id_of 7)"
+	mkdir -p "$(group_of systemd $uid_a "$(id_of 7)")"
 	check "pod: it can be released" eval 'dl policy release pod:llm/llama-0/server >"$work/answer" 2>&1'
 	check "pod: no file of davylamp is left of it" test "" = "$(ls -A "$dir")"
 	check "pod: and no request in its cluster" eval 'jq -e ".[\"io.davylamp/wants\"] == null" "$work/cluster/annotations" >/dev/null'

@@ -253,9 +253,12 @@ case_compose() {
 	check "compose: it can be restarted" eval 'worked restart box && running box && [[ $(field box .Id) == "$id" ]]'
 	with_env box A=2 DAVYLAMP_CPU_ONLY=1
 	check "compose: it is not replaced; the refusal has the command" refused \
-		"only Compose may change.*type: docker compose -f $project/compose.yaml -f $dir/docker:box.compose.yaml up -d llm" restart box
-	check "compose: it runs as before" eval '[[ $(field box .Id) == "$id" ]] && running box && ! exists box.davylamp-next'
+		"only Compose may change.*type: docker compose -p project -f $project/compose.yaml -f $dir/docker:box.compose.yaml up -d llm" restart box
 	typed_after=$(jq -r '.why | sub("^.*type: "; "")' "$work/answer")
+	with_env box B=7 # the rules' settings, without those of the action
+	check "compose: the end of the refused action leaves the file" eval 'worked apply box && grep -q "A: \"2\"" "$dir/docker:box.compose.yaml"'
+	with_env box A=2 DAVYLAMP_CPU_ONLY=1
+	check "compose: it runs as before" eval '[[ $(field box .Id) == "$id" ]] && running box && ! exists box.davylamp-next'
 	check "compose: the command changes the variables and no others" eval 'compose ${typed_after#docker compose } && has_env box A=2 && has_env box B=1'
 	check "compose: one container serves" test 1 = "$(serving box)"
 	id=$(field box .Id)

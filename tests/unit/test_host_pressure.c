@@ -227,6 +227,13 @@ static void a_host_that_runs_out_beside_a_card_is_a_hint(void **state)
 	assert_int_equal(last()->level, 3);
 	assert_int_equal(count_of(DAVY_PLAN_ACTION, DAVY_HZ_HOST_PRESSURE), 0);
 	assert_replays();
+	begin_dedicated(DAVY_MEMORY_MAY_SUSPEND);
+	with(28 * GIB, 0, S); /* the card's own alarm */
+	assert_int_equal(last()->form, DAVY_FORM_SUSPEND);
+	with(1000 * MIB, 0, S);
+	assert_int_equal(last()->form, DAVY_FORM_HINT);
+	assert_int_equal(last()->level, 2);
+	assert_int_equal(last()->pid, 0);
 }
 
 int main(void)

@@ -20,12 +20,12 @@
  */
 size_t davy_container_unit(const char *unit);
 
-/* Its name in file names; returns "name". No namespace has a dot. */
+/* Its name in file names; returns "name". No name has "=". */
 static inline const char *davy_container_file_name(const char *unit, char name[DAVY_UNIT_LEN])
 {
 	davy_copy_name(name, DAVY_UNIT_LEN, unit);
 	for (char *at = name; (at = strchr(at, '/'));)
-		*at = '.';
+		*at = '=';
 	return name;
 }
 

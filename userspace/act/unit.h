@@ -13,7 +13,7 @@
 #include "core/event/types.h"
 
 #define DAVY_UNIT_CGROUP_LEN 512
-#define DAVY_UNIT_WHY_LEN    256
+#define DAVY_UNIT_WHY_LEN    512
 #define DAVY_UNIT_ENV_LEN    2048
 #define DAVY_UNIT_EXEC_LEN   4096
 #define DAVY_UNIT_PORTS	     16

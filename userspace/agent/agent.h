@@ -76,7 +76,6 @@ struct davy_tracked {
 	bool cxx_attached;
 	bool ggml_attached;
 	bool llama_attached;
-	bool label_asked;  /* whether its container has a label */
 	bool engine_known; /* its version was read, or cannot be read */
 	uint64_t met_ns;   /* first time that it, or its program, was seen; 0: just now */
 	char engine[DAVY_VERSION_TEXT_LEN];

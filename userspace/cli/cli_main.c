@@ -30,7 +30,7 @@ static const struct {
 	{ "trace", davy_verb_trace, "trace an engine's start; make synthetic traces" },
 	{ "tune", NULL, "score thresholds and search for better ones" },
 	{ "log", NULL, "report GPU failures in a saved kernel log" },
-	{ "schema", davy_verb_schema, "print the JSON schema of an output" },
+	{ "schema", NULL, "print the JSON schema of an output" },
 	{ "release", davy_verb_release, "undo all actions, or detach from a module" },
 };
 
@@ -48,6 +48,7 @@ static const struct program {
 	{ "report", NULL, 2, "davylamp-report" },
 	{ "log", NULL, 1, "davylamp-report" },
 	{ "replay", NULL, 1, "davylamp-report" },
+	{ "schema", NULL, 1, "davylamp-report" },
 	{ "trace", "discovery", 3, "davylamp-trace" },
 	{ "trace", "scenarios", 2, LAB },
 	{ "trace", "synth", 2, LAB },

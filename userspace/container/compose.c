@@ -13,7 +13,7 @@
 #include "store/generated.h"
 
 #define LABEL	    "com.docker.compose."
-#define COMMAND_LEN ((size_t)160)
+#define COMMAND_LEN ((size_t)120)
 #define WORD_CHARS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.-"
 
 static const char *compose_label(const json_t *original, const char *name)
@@ -104,19 +104,20 @@ static int keep_override(const struct davy_container *c, const char *service,
 /* The files that the project was started with, and not yet "path"; too many: "command" stays. */
 static void compose_command(const char *files, const char *path, char command[COMMAND_LEN])
 {
-	char made[COMMAND_LEN] = "docker compose";
-	size_t used = strlen(made), length;
+	char made[COMMAND_LEN] = "";
+	size_t used = 0, length;
 
 	for (const char *at = files; *at; at += length + (at[length] == ',')) {
 		length = strcspn(at, ",");
 		if (length == strlen(path) && !strncmp(at, path, length))
 			continue;
-		used += (size_t)snprintf(made + used, sizeof(made) - used, " -f %.*s", (int)length,
-					 at);
+		used += (size_t)snprintf(made + used, sizeof(made) - used, "%s-f %.*s",
+					 used ? " " : "", (int)length, at);
 		if (used >= sizeof(made))
 			return;
 	}
-	memcpy(command, made, used + 1);
+	if (used)
+		memcpy(command, made, used + 1);
 }
 
 int davy_compose_refuse(struct davy_container *c, const json_t *original,
@@ -124,7 +125,8 @@ int davy_compose_refuse(struct davy_container *c, const json_t *original,
 {
 	const char *service = compose_label(original, "service");
 	const char *files = compose_label(original, "project.config_files");
-	char path[PATH_MAX], command[COMMAND_LEN] = "docker compose -f THE_PROJECT'S_FILE";
+	const char *project = compose_label(original, "project");
+	char path[PATH_MAX], command[COMMAND_LEN] = "-f THE_PROJECT'S_FILE";
 	int err = is_word(service, WORD_CHARS)
 			  ? keep_override(c, service, change, path, sizeof(path))
 			  : -EINVAL;
@@ -140,7 +142,7 @@ int davy_compose_refuse(struct davy_container *c, const json_t *original,
 		compose_command(files, path, command);
 	snprintf(c->api->why, sizeof(c->api->why),
 		 "only Compose may change a container of its project; type: "
-		 "%s -f %.120s up -d %.40s",
-		 command, path, service);
+		 "docker compose -p %.40s %s -f %.120s up -d %.40s",
+		 is_word(project, WORD_CHARS) ? project : "THE_PROJECT", command, path, service);
 	return -ENOTSUP;
 }

@@ -258,7 +258,7 @@ static int run(struct request *q, const char *operation)
 	return err ? err : operate(q, operation);
 }
 
-/* Only the cluster may change a pod. The agent's "apply" after a refusal leaves the request. */
+/* Only the cluster may change a pod. "apply" ends a refused action: what was asked for stays. */
 static int operate_on_pod(struct request *q, struct davy_pod *pod, const char *operation)
 {
 	bool restart = !strcmp(operation, "restart");
@@ -271,13 +271,20 @@ static int operate_on_pod(struct request *q, struct davy_pod *pod, const char *o
 		return -ENOENT;
 	}
 	if (!strcmp(operation, "release")) {
-		davy_pod_ask(pod, NULL, 0); /* nothing is wanted any more */
+		if (davy_pod_ask(pod, NULL, 0)) /* nothing is wanted any more */
+			snprintf(q->c.note, sizeof(q->c.note), "%s", pod->api->why);
 		return 0;
 	}
-	if (!err && (restart || !strcmp(operation, "apply")))
-		err = read_change(q);
 	if (err || !strcmp(operation, "state") || !strcmp(operation, "adopt") ||
-	    (!restart && !q->change.env_count))
+	    !strcmp(operation, "apply"))
+		return err;
+	if (!restart) {
+		snprintf(pod->api->why, sizeof(pod->api->why),
+			 "only the cluster may start or stop a pod");
+		return -ENOTSUP;
+	}
+	err = read_change(q);
+	if (err)
 		return err;
 	if (!q->change.env_count)
 		q->change.env[q->change.env_count++] = "a restart";
@@ -288,7 +295,7 @@ static int operate_on_pod(struct request *q, struct davy_pod *pod, const char *o
 			 "only the cluster may change a pod; its annotation " DAVY_POD_ANNOTATION
 			 " asks for: %s",
 			 wants);
-	else if (err == -ENOENT)
+	else if (err == -ENOKEY)
 		snprintf(pod->api->why, sizeof(pod->api->why),
 			 "only the cluster may change a pod; it needs: %s (to let davylamp ask for "
 			 "it, see '%.60s' in davylamp.8)",

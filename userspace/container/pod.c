@@ -73,9 +73,10 @@ static const char *walk_next(struct walk *w, DIR *dir)
 	const struct dirent *e;
 
 	while (w->entries < ENTRIES_MAX && (e = readdir(dir))) {
+		if (e->d_name[0] == '.' || (e->d_type != DT_DIR && e->d_type != DT_LNK))
+			continue; /* control files of a cgroup */
 		w->entries++;
-		if (e->d_name[0] != '.')
-			return e->d_name;
+		return e->d_name;
 	}
 	return NULL;
 }
@@ -121,6 +122,14 @@ static bool is_pod_group(const char *name, const char *uid)
 	return false;
 }
 
+/* Of any pod: there is no other one below it. */
+static bool is_some_pod(const char *name)
+{
+	const char *at = strstr(name, "-pod");
+
+	return !strncmp(name, "pod", 3) || (at && strlen(at) > sizeof("-pod"));
+}
+
 /* The pod's own cgroup below "path", which it completes. */
 static bool find_group(struct walk *w, const char *uid, char *path, size_t size, int depth)
 {
@@ -134,8 +143,8 @@ static bool find_group(struct walk *w, const char *uid, char *path, size_t size,
 			continue; /* a user's own groups are elsewhere */
 		if (snprintf(path + len, size - len, "/%s", name) >= (int)(size - len))
 			continue;
-		found = is_pod_group(name, uid) ||
-			(depth < DEPTH_MAX && find_group(w, uid, path, size, depth + 1));
+		found = is_pod_group(name, uid) || (depth < DEPTH_MAX && !is_some_pod(name) &&
+						    find_group(w, uid, path, size, depth + 1));
 	}
 	if (dir)
 		closedir(dir);
@@ -184,12 +193,12 @@ static bool container_of(const struct davy_pod *p, struct walk *w, const char *i
  * The first process: the one with number 1 of its own pid namespace, else the smallest number. 0:
  * it has none.
  */
-static json_int_t first_process(const char *group)
+static json_int_t first_process_in(const char *group, const char *below)
 {
-	char path[PATH_MAX + 16], text[4096], status[4096], *at = text;
+	char path[PATH_MAX + 32], text[4096], status[4096], *at = text;
 	json_int_t smallest = 0;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	snprintf(path, sizeof(path), "%s%s/cgroup.procs", group, below);
 	if (davy_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
 	while (*at) {
@@ -209,6 +218,14 @@ static json_int_t first_process(const char *group)
 			return pid;
 	}
 	return smallest;
+}
+
+/* crun has the processes in a group below the container's (libcrun/cgroup-systemd.c, 1.8). */
+static json_int_t first_process(const char *group)
+{
+	json_int_t pid = first_process_in(group, "");
+
+	return pid ? pid : first_process_in(group, "/container");
 }
 
 /* Its containers that run, except for the one that holds the pod's namespaces, which has no log. */
@@ -271,7 +288,11 @@ int davy_pod_look(struct davy_pod *p)
 				return err;
 		}
 	}
-	return 0;
+	if (w.entries < ENTRIES_MAX)
+		return 0;
+	snprintf(p->api->why, sizeof(p->api->why), "there are more than %d pods' directories",
+		 ENTRIES_MAX);
+	return -E2BIG;
 }
 
 json_t *davy_pod_state(const struct davy_pod *p)

@@ -40,7 +40,7 @@ const char *davy_pod_wants(const char *const *env, size_t count, char *text, siz
 
 /*
  * Asks the cluster for these variables ("NAME=VALUE"); none: takes the request back. 0: the pod has
- * the annotation; -ENOENT: there is no access to the cluster.
+ * the annotation; -ENOKEY: there is no access to the cluster.
  */
 int davy_pod_ask(struct davy_pod *p, const char *const *env, size_t count);
 

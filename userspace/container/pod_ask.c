@@ -49,9 +49,10 @@ static int open_access(struct davy_pod *p, struct access *a)
 	}
 	if (!err && !server_is_safe(a->server))
 		err = -EPERM;
+	err = err == -ENOENT ? -ENOKEY : err;
 	if (err) {
 		snprintf(p->api->why, sizeof(p->api->why),
-			 err == -ENOENT
+			 err == -ENOKEY
 				 ? "there is no access to the cluster's API: no '%.200s/server'"
 			 : err == -EPERM
 				 ? "'%.200s/server' is neither https:// nor http://127.0.0.1:PORT"
@@ -138,8 +139,7 @@ int davy_pod_ask(struct davy_pod *p, const char *const *env, size_t count)
 	davy_pod_wants(env, count, wants, sizeof(wants));
 	if (err || asked_before(p, wants))
 		return err;
-	err = annotate(p, wants);
-	if (!err && wants[0])
+	if (wants[0]) /* first, as the annotation says that it was sent */
 		err = tell_event(p, wants);
-	return err;
+	return err ? err : annotate(p, wants);
 }

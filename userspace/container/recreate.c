@@ -580,8 +580,8 @@ int davy_container_change(struct davy_container *c, const struct davy_definition
 			err = davy_container_start(c, c->now);
 		return err ? err : davy_container_look(c);
 	}
-	if (davy_compose_is(original))
-		return davy_compose_refuse(c, original, change);
+	if (davy_compose_is(original)) /* "apply" ends a refused action: the file stays */
+		return change->apply ? 0 : davy_compose_refuse(c, original, change);
 	err = ours ? 0 : keep_definition(c, original);
 	if (!err)
 		err = make_next(c, &whole, image);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define DAVY_RUNTIME_BODY_MAX ((size_t)4 * 1024 * 1024)
-#define DAVY_RUNTIME_WHY_LEN  400
+#define DAVY_RUNTIME_WHY_LEN  512
 
 struct davy_runtime_api {
 	const char *name;   /* "Docker" or "Podman", for messages */

@@ -32,6 +32,14 @@ static int container_files_settle(const struct davy_output_request *r, const cha
 		       : 0;
 }
 
+/* A comment; none of a value without a rule. */
+static void container_files_origin(FILE *out, const char *indent, const struct davy_output_pair *p)
+{
+	if (p->origin->rule)
+		fputs(indent, out);
+	davy_output_origin(out, p->name, p->origin);
+}
+
 static int compose_write(const struct davy_output_request *r, FILE *out,
 			 struct davy_output_result *result)
 {
@@ -45,8 +53,7 @@ static int compose_write(const struct davy_output_request *r, FILE *out,
 		"services:\n  %s:\n    environment:%s\n",
 		name, name, list.count ? "" : " {}");
 	for (size_t i = 0; i < list.count; i++) {
-		fputs("      ", out);
-		davy_output_origin(out, list.at[i].name, list.at[i].origin);
+		container_files_origin(out, "      ", &list.at[i]);
 		fprintf(out, "      %s: \"%s\"\n", list.at[i].name, list.at[i].value);
 	}
 	return err;
@@ -86,8 +93,7 @@ static int k8s_write(const struct davy_output_request *r, FILE *out,
 		"      - name: \"%s\"\n        env:%s\n",
 		name, list.count ? "" : " []");
 	for (size_t i = 0; i < list.count; i++) {
-		fputs("        ", out);
-		davy_output_origin(out, list.at[i].name, list.at[i].origin);
+		container_files_origin(out, "        ", &list.at[i]);
 		fprintf(out, "        - name: %s\n          value: \"%s\"\n", list.at[i].name,
 			list.at[i].value);
 	}

@@ -61,8 +61,9 @@ void davy_account_html(const json_t *account, const struct davy_dossier *d,
 /* "drm-amd", "llama.cpp", "ollama"; false: unknown. */
 bool davy_account_upstream(const json_t *account, const char *tracker, FILE *out);
 
-/* report_log.c, report_replay.c: return the exit status. */
+/* report_log.c, report_replay.c, report_schema.c: return the exit status. */
 int davy_report_log(int argc, char **argv);
 int davy_report_replay(int argc, char **argv);
+int davy_report_schema(int argc, char **argv);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * davylamp-report, the program of 'davylamp report', 'davylamp log' and 'davylamp replay': one
- * incident as text, JSON, HTML or for a tracker, from the running agent or from a trace. It changes
- * nothing.
+ * davylamp-report, the program of 'davylamp report', 'log', 'replay' and 'schema': one incident
+ * as text, JSON, HTML or for a tracker, from the running agent or from a trace. It changes nothing.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -152,6 +151,8 @@ int main(int argc, char **argv)
 		return davy_report_log(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "replay"))
 		return davy_report_replay(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "schema"))
+		return davy_report_schema(argc - 1, argv + 1);
 	status = reporter_parse(argc, argv, &o);
 	if (status <= 0)
 		return -status;

@@ -53,6 +53,28 @@ void davy_agent_confirmed(struct davy_link *link, int err)
 		act_check_end(link, err);
 }
 
+/*
+ * An engine in a container may listen on its loopback address only, and a network may not be
+ * reachable from here: then it is judged as one without a port.
+ */
+static bool act_check_reached(struct davy_agent *a, uint32_t workload,
+			      const struct davy_check_result *result)
+{
+	struct davy_service *u = davy_unit_of_workload(a, workload);
+
+	if (!u || !strcmp(davy_unit_host(u), "127.0.0.1") || result->error ||
+	    result->health_status || result->completion_status || u->reached) {
+		if (u)
+			u->reached |= result->health_status != 0;
+		return true;
+	}
+	davy_log("%s: nothing answers at %s port %u; it is judged without requests", u->name,
+		 davy_unit_host(u), u->port);
+	u->unreachable = true;
+	davy_unit_look_again(u);
+	return false;
+}
+
 static void act_check_on_checked(void *arg, const struct davy_check_result *result)
 {
 	struct question *q = arg;
@@ -64,6 +86,10 @@ static void act_check_on_checked(void *arg, const struct davy_check_result *resu
 	if (result->error)
 		davy_log("check of workload %u: davylamp-probe: %s; this counts as no reply",
 			 q->workload, result->why[0] ? result->why : strerror(-result->error));
+	if (!act_check_reached(a, q->workload, result)) {
+		free(q);
+		return; /* the core gives the check up */
+	}
 	ev.probe.workload = q->workload;
 	ev.probe.health_status = result->health_status;
 	ev.probe.completion_status = result->completion_status;

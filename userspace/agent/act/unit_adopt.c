@@ -309,17 +309,22 @@ static void unit_adopt_on_looked(void *arg, const struct davy_unit_answer *said)
 	struct davy_agent *a = r->agent;
 	struct davy_adopted_unit *of = davy_adopted_find(&a->units->adopted, r->unit);
 	struct davy_service *u = davy_unit_named(a, r->unit);
+	bool container = davy_container_unit(r->unit);
 
-	if (said->error || !of || (u && u->act.plan)) {
-		unit_adopt_refuse(r, said->error ? said->why
-				     : of	 ? "an action on the unit is in progress; try again"
-						 : "not adopted");
+	if ((said->error && !container) || !of || (u && u->act.plan)) {
+		unit_adopt_refuse(r, said->error && !container ? said->why
+				     : of ? "an action on the unit is in progress; try again"
+					  : "not adopted");
+		return;
+	}
+	if (said->error) { /* for example, its name is another container's today */
+		release_container(r);
 		return;
 	}
 	if (of->backend != DAVY_BACKEND_UNKNOWN || !davy_start_settings_none(&of->settings))
 		r->restart = runs(said->state);
 	r->start = of->stopped && !runs(said->state);
-	if (!of->derived[0] && davy_container_unit(r->unit))
+	if (!of->derived[0] && container)
 		release_container(r);
 	else if (!of->derived[0])
 		unit_adopt_let_go(r, of);

@@ -67,7 +67,7 @@ uint16_t davy_units_port_of(struct davy_agent *a, uint32_t workload, uint16_t po
 			return s->port[i][1];
 		else if (s->port[i][1] == port) /* already that of this host */
 			here = port;
-	return here || !s->address[0] ? here : port;
+	return here || !s->address[0] || u->unreachable ? here : port;
 }
 
 const char *davy_units_image_of(struct davy_agent *a, uint32_t workload)

@@ -69,10 +69,15 @@ struct davy_service {
 	bool settle_late; /* the reply of a reader is late; the next tick tries again */
 	bool asking;
 	bool ask_again;
-	bool silent;	/* that it does not answer was logged */
-	bool releasing; /* its container is made as it was */
+	bool silent;	  /* that it does not answer was logged */
+	bool reached;	  /* it has answered once */
+	bool unreachable; /* nothing listens at the address of its container */
+	bool releasing;	  /* its container is made as it was */
 	struct davy_unit_act act;
 };
+
+#define DAVY_UNIT_LABELS 64
+#define DAVY_UNIT_DIGITS 12 /* of a container's id, as in 'docker ps' */
 
 struct davy_units {
 	struct davy_systemd *systemd;
@@ -82,6 +87,9 @@ struct davy_units {
 	struct davy_service unit[DAVY_ADOPTED_MAX];
 	char dir[PATH_MAX]; /* of the environment files: an absolute path, for unit files */
 	uint64_t asked_ns;
+	char label[DAVY_UNIT_LABELS][DAVY_UNIT_DIGITS + 1]; /* containers asked about a label */
+	uint32_t label_count;				    /* ever; the last one is the latest */
+	bool label_asking;
 	bool lost; /* connection lost: read the state of all units again */
 };
 

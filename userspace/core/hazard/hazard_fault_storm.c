@@ -358,6 +358,8 @@ static void fault_storm_look_at_log(struct davy_step *s)
 		return;
 	}
 	f.level = fault_storm_hint_level(s);
+	if (in->weight < 2)
+		f.form = DAVY_FORM_HINT;
 	f.threshold = 1;
 	fault_storm_say(s, &f, DAVY_BY_LOG);
 }
@@ -405,6 +407,7 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
 	.escalation[1] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_RETRIED }, /* slow, and served */
+	.escalation[2] = { 2, { DAVY_ACTION_NONE }, DAVY_FORM_HINT },
 	.stands = davy_device_unproven,
 	.device_fails = 3,
 };

@@ -116,6 +116,22 @@ static struct finding host_pressure_of_shared(const struct davy_step *s,
 	return f;
 }
 
+/* One card speaks for a host whose GPUs are all cards. */
+static bool host_pressure_speaks(const struct davy_step *s, const struct davy_memory_device *d)
+{
+	const struct davy_memory *m = &s->core->world.memory;
+	const struct davy_memory_device *first = NULL;
+
+	for (size_t i = 0; i < m->device_count; i++) {
+		if (!m->devices[i].device[0])
+			continue;
+		if (m->devices[i].now.flags & DAVY_MEMORY_SHARED)
+			return false;
+		first = first ? first : &m->devices[i];
+	}
+	return first == d && d->now.host_total;
+}
+
 static struct finding host_pressure_of_card(const struct davy_step *s,
 					    const struct davy_memory_device *d, bool raised)
 {
@@ -123,7 +139,9 @@ static struct finding host_pressure_of_card(const struct davy_step *s,
 	const struct davy_ev_memory *m = &d->now;
 	struct finding f = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
 	uint64_t low = host_pressure_low(s, d);
-	uint32_t level = m->host_total ? host_pressure_level(m->host_available, low, 2, raised) : 0;
+	uint32_t level = host_pressure_speaks(s, d)
+				 ? host_pressure_level(m->host_available, low, 2, raised)
+				 : 0;
 
 	if (level > 1)
 		return (struct finding){ level,	  DAVY_UNIT_BYTES, m->host_available,
@@ -172,8 +190,10 @@ static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *
 	}
 	if (!raised && (m->flags & DAVY_MEMORY_SHARED) && !host_pressure_in_use(s, m))
 		return;
-	if (!raised)
-		d->pressed_pid = f.form == DAVY_FORM_HINT ? 0 : host_pressure_cause(s, d);
+	if (f.form == DAVY_FORM_HINT)
+		d->pressed_pid = 0;
+	else if (!raised)
+		d->pressed_pid = host_pressure_cause(s, d);
 	host_pressure_raise(s, d, &f);
 }
 

@@ -344,8 +344,10 @@ static void world_apply_workload(struct davy_world *w, const struct davy_event *
 {
 	const struct davy_ev_workload *in = &ev->workload;
 	struct davy_workload *work = davy_world_workload_get(w, in->workload, ev->at_ns);
-	const struct davy_process *p = davy_world_process(w, ev->pid);
+	struct davy_process *p = davy_world_process(w, ev->pid);
 
+	if (p && work->port && !in->port)
+		p->port = 0; /* it cannot be reached from here */
 	work->used_ns = ev->at_ns;
 	work->adopted = in->adopted;
 	work->movable = in->movable;

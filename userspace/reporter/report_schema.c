@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/verbs.h"
+#include "reporter/dossier.h"
+#include "verb/verb.h"
 #include "lib/file.h"
 #include "lib/options.h"
 
@@ -45,7 +46,7 @@ static int schema_print(const char *policies, const char *name)
 	return fputs(text, stdout) < 0 || fflush(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-int davy_verb_schema(int argc, char **argv)
+int davy_report_schema(int argc, char **argv)
 {
 	const char *policies = DAVY_DATA_DIR "/policies";
 	const struct davy_option options[] = { { "policies", .text = &policies }, { 0 } };
