@@ -235,15 +235,18 @@ case_taken() {
 }
 
 # An engine that listens on its loopback address only cannot be asked; it is not taken for a dead one.
+ask_inside() {
+	"$runtime" exec llama /bin/busybox wget -q -O - --post-data '{"prompt":"a","n_predict":2}' http://127.0.0.1:8080/completion >/dev/null 2>&1
+}
 case_unreachable() {
-	local url
 	fault ok
 	remove llama
 	listen=127.0.0.1 publish='' start_llama
+	until_true 60 ask_inside
 	dl policy adopt "$kind:llama" >"$work/answer" 2>&1
 	until_true 30 adopted '.engine == "llama-server" and .pid > 0'
 	fault lost
-	"$runtime" exec llama /bin/busybox wget -q -O - --post-data '{"prompt":"a","n_predict":2}' http://127.0.0.1:8080/completion >/dev/null 2>&1
+	ask_inside
 	check "$kind: an engine that listens on its loopback only is judged without requests" until_true 60 grep -q \
 		"$kind:llama: nothing answers at .* port 8080; it is judged without requests" "$work/agent.err"
 	fault ok
