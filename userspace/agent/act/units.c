@@ -83,10 +83,13 @@ void davy_units_tick(struct davy_agent *a, uint64_t now_ns)
 		return;
 	davy_units_read_tick(a, now_ns);
 	ask = now_ns - units->asked_ns >= pause_ns;
+	if (ask)
+		davy_units_labels(a);
+	if (!units->adopted.count)
+		return; /* the first one is asked about at once */
 	if (ask) {
 		units->asked_ns = now_ns;
 		units->lost = false;
-		davy_units_labels(a);
 	}
 	for (size_t i = 0; i < DAVY_ADOPTED_MAX; i++) {
 		struct davy_service *u = &units->unit[i];
