@@ -99,6 +99,7 @@ enforce() {
 case_act() {
 	enforce
 	check "the agent recognises the service's engine on its GPU driver" until_true 20 runs_on vulkan
+	check "the agent watches it as the service's" until_true 20 adopted $service '.engine == "llama-server" and .pid > 0'
 	check "a crash is followed by a restart" crash
 	check "the agent has restarted the engine on the same device" until_true 30 outcome restart
 	until_true 20 runs_on vulkan

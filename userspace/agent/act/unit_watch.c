@@ -203,6 +203,16 @@ static void part(struct davy_service *u, const struct davy_unit_state *state)
 		ev.process_exit.status = (state->exit_status & 0xff) << 8;
 	else
 		ev.process_exit.status = state->exit_status & 0x7f;
+	if (!u->met) { /* it ended before it was met */
+		const struct davy_tracked *t = davy_tracked_of(a, u->pid);
+		struct davy_ev_process p;
+
+		if (t && t->reported.start_ticks == u->start_ticks &&
+		    t->reported.engine != DAVY_ENGINE_NONE) {
+			p = t->reported;
+			unit_watch_tell(u, &p);
+		}
+	}
 	u->pid = 0;
 	if (!u->met)
 		return;
