@@ -69,6 +69,8 @@ image_tree() {
 # Ends containers that are left over, and their cgroups.
 lab_close() {
 	stop_agent
+	[[ ! ${pod_init-} ]] || kill -9 "$pod_init" 2>/dev/null
+	no_tree
 	[[ ! $daemon ]] || { "$runtime" ps -aq | xargs -r "$runtime" rm -f; } >/dev/null 2>&1
 	stop_daemon
 	[[ ! $containerd ]] || kill "$containerd" 2>/dev/null

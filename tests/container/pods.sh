@@ -7,7 +7,8 @@
 tree=/sys/fs/cgroup/kubelab$$
 access=/run/davylamp-access
 api_port=18440
-uid_a=0a1b2c3d-1111-2222-3333-444455556666 uid_b=99999999-1111-2222-3333-444455556666
+run=$(printf %08x $$) # a run that was killed may have left groups
+uid_a=$run-1111-2222-3333-444455556666 uid_b=$run-9999-2222-3333-444455556666
 id_of() { printf '%064x' "$1"; }
 # group_of DRIVER UID ID: as kubelet names it for a burstable pod (pkg/kubelet/cm, 1.31).
 group_of() {
