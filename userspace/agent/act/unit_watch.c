@@ -137,6 +137,7 @@ static void unit_watch_take_facts(struct davy_service *u, const struct davy_ev_p
 static void unit_watch_tell(struct davy_service *u, const struct davy_ev_process *p)
 {
 	u->met = true;
+	u->reached = u->unreachable = false; /* it may listen elsewhere */
 	u->begun_ns = davy_boot_ns();
 	u->command_sum = davy_unit_command_sum(&u->state);
 	unit_watch_take_facts(u, p);
