@@ -14,8 +14,6 @@
 #include "lib/message.h"
 #include "lib/text.h"
 
-#define IMAGE_DIGITS 12
-
 struct container_request {
 	char unit[DAVY_UNIT_LEN];
 	davy_unit_done done;
@@ -80,8 +78,8 @@ static void take_state(const json_t *o, const char *unit, struct davy_unit_state
 	take_text(o, "cgroup", s->cgroup, sizeof(s->cgroup));
 	take_texts(json_object_get(o, "environment"), s->environment, sizeof(s->environment));
 	take_texts(json_object_get(o, "command"), s->command, sizeof(s->command));
-	if (strspn(davy_message_text(o, "image"), "0123456789abcdef") >= IMAGE_DIGITS)
-		snprintf(s->image, sizeof(s->image), "%.*s", IMAGE_DIGITS,
+	if (strspn(davy_message_text(o, "image"), "0123456789abcdef") >= DAVY_UNIT_DIGITS)
+		snprintf(s->image, sizeof(s->image), "%.*s", DAVY_UNIT_DIGITS,
 			 davy_message_text(o, "image"));
 	if (inet_pton(AF_INET, davy_message_text(o, "address"), &address) == 1)
 		take_text(o, "address", s->address, sizeof(s->address));

@@ -17,6 +17,7 @@
 #define DAVY_UNIT_ENV_LEN    2048
 #define DAVY_UNIT_EXEC_LEN   4096
 #define DAVY_UNIT_PORTS	     16
+#define DAVY_UNIT_DIGITS     12 /* of an id of a container or an image, as in 'docker ps' */
 
 /* Texts are systemd's; "": not set. */
 struct davy_unit_state {
@@ -37,10 +38,10 @@ struct davy_unit_state {
 	uint64_t cpu_quota;   /* us of CPU time a second; UINT64_MAX: none */
 	uint32_t job;	      /* queued or running; 0: none */
 	/* Of a container only: */
-	char consent[DAVY_UNIT_LEN]; /* its unit, if its label wants it to be adopted */
-	char image[16];		     /* the first 12 digits of its image's id */
-	bool own_network;	     /* its ports are not those of this host, except for these: */
-	char address[16];	     /* of it in its network, IPv4; "": none */
+	char consent[DAVY_UNIT_LEN];	  /* its unit, if its label wants it to be adopted */
+	char image[DAVY_UNIT_DIGITS + 1]; /* of its image's id */
+	bool own_network; /* its ports are not those of this host, except for these: */
+	char address[16]; /* of it in its network, IPv4; "": none */
 	uint32_t port_count;
 	uint16_t port[DAVY_UNIT_PORTS][2]; /* in the container, on this host */
 	char note[DAVY_UNIT_WHY_LEN];	   /* what an operator should know; "": nothing */

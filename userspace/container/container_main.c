@@ -30,7 +30,7 @@ static const char usage[] =
 	"       davylamp-container OPERATION pod:NAMESPACE/POD[/CONTAINER] [OPTIONS]\n"
 	"\n"
 	"Used by the agent. RUNTIME is docker or podman (root's). A pod can only be described;\n"
-	"for restart and apply, its cluster is asked by an annotation.\n"
+	"for restart, its cluster is asked by an annotation.\n"
 	"\n"
 	"  state          describe the container; complete or take back what was interrupted\n"
 	"  label          describe it, found by its id, and what its label says\n"

@@ -17,8 +17,8 @@
 #define LOGS   "/var/log/pods"
 #define LINKS  "/var/log/containers"
 #define ID_LEN ((size_t)64)
-#define DEPTH_MAX                                                                                  \
-	6 /* kubelet.slice/kubelet-kubepods.slice/...-burstable.slice/...-podUID.slice/ID */
+/* kubelet.slice/kubelet-kubepods.slice/...-burstable.slice/...-podUID.slice/ID, and one more */
+#define DEPTH_MAX   6
 #define ENTRIES_MAX 65536 /* of all directories together */
 
 /* A label or subdomain of DNS; "dots": a subdomain. */
@@ -189,10 +189,7 @@ static bool container_of(const struct davy_pod *p, struct walk *w, const char *i
 	return found;
 }
 
-/*
- * The first process: the one with number 1 of its own pid namespace, else the smallest number. 0:
- * it has none.
- */
+/* The process with number 1 in its pid namespace, else the smallest number; 0: there is none. */
 static json_int_t first_process_in(const char *group, const char *below)
 {
 	char path[PATH_MAX + 32], text[4096], status[4096], *at = text;

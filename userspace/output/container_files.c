@@ -32,72 +32,84 @@ static int container_files_settle(const struct davy_output_request *r, const cha
 		       : 0;
 }
 
-/* A comment; none of a value without a rule. */
-static void container_files_origin(FILE *out, const char *indent, const struct davy_output_pair *p)
+/* What is before, between and after a name and its value, with the indentation of both. */
+struct form {
+	const char *indent, *before, *between, *after;
+	const char *none; /* instead of all variables; NULL: nothing */
+	void (*head)(FILE *out, const char *name);
+};
+
+static int container_files_write(const struct davy_output_request *r, FILE *out,
+				 struct davy_output_result *result, const struct form *f)
 {
-	if (p->origin->rule)
-		fputs(indent, out);
-	davy_output_origin(out, p->name, p->origin);
+	struct davy_output_variables list = { 0 };
+	struct davy_output_settings settings;
+	const char *name;
+	int err = container_files_settle(r, &name, &settings, &list, result);
+
+	if (err)
+		return err;
+	f->head(out, name);
+	fprintf(out, "%s\n", !list.count && f->none ? f->none : "");
+	for (size_t i = 0; i < list.count; i++) {
+		if (list.at[i].origin->rule)
+			fputs(f->indent, out);
+		davy_output_origin(out, list.at[i].name, list.at[i].origin);
+		fprintf(out, "%s%s%s%s%s%s\n", f->indent, f->before, list.at[i].name, f->between,
+			list.at[i].value, f->after);
+	}
+	return 0;
+}
+
+static void compose_head(FILE *out, const char *name)
+{
+	fprintf(out,
+		"# docker compose -f compose.yaml -f THIS_FILE up -d %s\n"
+		"services:\n  %s:\n    environment:",
+		name, name);
 }
 
 static int compose_write(const struct davy_output_request *r, FILE *out,
 			 struct davy_output_result *result)
 {
-	struct davy_output_variables list = { 0 };
-	struct davy_output_settings settings;
-	const char *name;
-	int err = container_files_settle(r, &name, &settings, &list, result);
+	static const struct form form = { "      ", "", ": \"", "\"", " {}", compose_head };
 
+	return container_files_write(r, out, result, &form);
+}
+
+static void quadlet_head(FILE *out, const char *name)
+{
 	fprintf(out,
-		"# docker compose -f compose.yaml -f THIS_FILE up -d %s\n"
-		"services:\n  %s:\n    environment:%s\n",
-		name, name, list.count ? "" : " {}");
-	for (size_t i = 0; i < list.count; i++) {
-		container_files_origin(out, "      ", &list.at[i]);
-		fprintf(out, "      %s: \"%s\"\n", list.at[i].name, list.at[i].value);
-	}
-	return err;
+		"# /etc/containers/systemd/%s.container.d/50-davylamp.conf (Podman 5.0), then\n"
+		"# systemctl daemon-reload && systemctl restart %s\n"
+		"[Container]",
+		name, name);
 }
 
 static int quadlet_write(const struct davy_output_request *r, FILE *out,
 			 struct davy_output_result *result)
 {
-	struct davy_output_variables list = { 0 };
-	struct davy_output_settings settings;
-	const char *name;
-	int err = container_files_settle(r, &name, &settings, &list, result);
+	static const struct form form = { "", "Environment=\"", "=", "\"", NULL, quadlet_head };
 
+	return container_files_write(r, out, result, &form);
+}
+
+static void k8s_head(FILE *out, const char *name)
+{
 	fprintf(out,
-		"# /etc/containers/systemd/%s.container.d/50-davylamp.conf (Podman 5.0), then\n"
-		"# systemctl daemon-reload && systemctl restart %s\n"
-		"[Container]\n",
-		name, name);
-	for (size_t i = 0; i < list.count; i++) {
-		davy_output_origin(out, list.at[i].name, list.at[i].origin);
-		fprintf(out, "Environment=\"%s=%s\"\n", list.at[i].name, list.at[i].value);
-	}
-	return err;
+		"# kubectl patch statefulset NAME --patch-file THIS_FILE\n"
+		"spec:\n  template:\n    spec:\n      containers:\n"
+		"      - name: \"%s\"\n        env:",
+		name);
 }
 
 static int k8s_write(const struct davy_output_request *r, FILE *out,
 		     struct davy_output_result *result)
 {
-	struct davy_output_variables list = { 0 };
-	struct davy_output_settings settings;
-	const char *name;
-	int err = container_files_settle(r, &name, &settings, &list, result);
+	static const struct form form = { "        ", "- name: ", "\n          value: \"",
+					  "\"",	      " []",	  k8s_head };
 
-	fprintf(out,
-		"# kubectl patch statefulset NAME --patch-file THIS_FILE\n"
-		"spec:\n  template:\n    spec:\n      containers:\n"
-		"      - name: \"%s\"\n        env:%s\n",
-		name, list.count ? "" : " []");
-	for (size_t i = 0; i < list.count; i++) {
-		container_files_origin(out, "        ", &list.at[i]);
-		fprintf(out, "        - name: %s\n          value: \"%s\"\n", list.at[i].name,
-			list.at[i].value);
-	}
-	return err;
+	return container_files_write(r, out, result, &form);
 }
 
 const struct davy_output_format davy_output_compose = {

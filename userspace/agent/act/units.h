@@ -77,7 +77,6 @@ struct davy_service {
 };
 
 #define DAVY_UNIT_LABELS 64
-#define DAVY_UNIT_DIGITS 12 /* of a container's id, as in 'docker ps' */
 
 struct davy_units {
 	struct davy_systemd *systemd;
@@ -114,8 +113,8 @@ struct davy_adopted_unit *davy_unit_adopted(const struct davy_service *u); /* it
 /* 0: it is not the cgroup of an adopted unit. */
 uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup);
 /*
- * On which port of this host a container publishes "port"; if on none, "port" of its own address;
- * 0: it has none. Others: "port".
+ * The port at davy_unit_host() for "port" in the container: the published one, else "port" itself;
+ * 0: not reachable. Of other units: "port".
  */
 uint16_t davy_units_port_of(struct davy_agent *a, uint32_t workload, uint16_t port);
 const char *davy_units_image_of(struct davy_agent *a, uint32_t workload); /* agent_hooks.h */
