@@ -123,13 +123,21 @@ case_return() {
 }
 
 # Everything that takes part dies while a container is replaced.
+# Docker may have kept the port of a container that has ended: then the message says what to type, and that is done.
+known_or_typed() {
+	adopted '.pid > 0' && return
+	[[ $kind == docker ]] && grep -q 'port is already allocated.*type: systemctl restart docker' "$work/agent.err" || return
+	stop_daemon
+	start_docker
+}
 case_death() {
-	local id
+	local id workers
 	id=$(field llama .Id)
 	act migrate_cpu "$(workload)" &
 	until_true 30 exists llama.davylamp-next
-	kill -9 "$agent"
-	pkill -9 -x davylamp-contai
+	workers=$(pgrep -P "$agent" -x davylamp-contai)
+	# shellcheck disable=SC2086
+	kill -9 "$agent" $workers
 	if [[ $kind == docker ]]; then
 		kill -9 "$daemon"
 		wait "$daemon" 2>/dev/null
@@ -139,7 +147,7 @@ case_death() {
 	[[ $kind != docker ]] || start_docker
 	check "$kind: never two serve after the death of all" test "$(serving llama)" -le 1
 	start_agent
-	check "$kind: the next agent knows the container" until_true 30 adopted '.pid > 0'
+	check "$kind: the next agent knows the container, or says what to type" until_true 30 known_or_typed
 	check "$kind: one serves then" eval 'until_true 30 serves && [[ $(serving llama) == 1 ]] && ! exists llama.davylamp-next'
 }
 

@@ -38,7 +38,17 @@ static int call(struct davy_container *c, const char *method, const json_t *whic
 
 int davy_container_start(struct davy_container *c, const json_t *which)
 {
-	return call(c, "POST", which, "/start", NULL, CALL_MS);
+	int err = call(c, "POST", which, "/start", NULL, CALL_MS);
+	const char *name = davy_definition_text(which, "Name");
+	size_t used = strlen(c->api->why);
+
+	/* Docker that was killed may keep the port of a container that has ended (20.10). */
+	if (err && strstr(c->api->why, "port is already allocated"))
+		snprintf(c->api->why + used, sizeof(c->api->why) - used,
+			 "; if nothing else uses it, type: systemctl restart docker && "
+			 "docker start %.80s",
+			 name + (name[0] == '/'));
+	return err;
 }
 
 static uint32_t stop_ms(const json_t *which)
