@@ -64,7 +64,7 @@ _davylamp() {
 			fi
 			if [[ ${COMP_WORDS[2]} == explain ]]; then
 				words="--engine --model --device --backend --force --available --context --driver --vendor --kind"
-				words+=" --gfx --generation --compute-units --firmware --kernel --lockup --known --policies --config --state"
+				words+=" --pci --gfx --generation --compute-units --firmware --kernel --lockup --known --policies --config --state"
 				[[ $COMP_CWORD -ne 3 ]] || words+=" $(_davylamp_engines)"
 				mapfile -t COMPREPLY < <(compgen -W "$words --socket --json --help" -- "$cur")
 				return
@@ -75,7 +75,7 @@ _davylamp() {
 			fi
 			if [[ ${COMP_WORDS[2]} == write ]]; then
 				words="env router-preset ollama llama-swap lemonade compose quadlet k8s --out --model --models-dir --server --container --engine --device"
-				words+=" --available --context --driver --vendor --kind --gfx --generation --compute-units --firmware"
+				words+=" --available --context --driver --vendor --kind --pci --gfx --generation --compute-units --firmware"
 				words+=" --kernel --lockup --known --backend --force --policies --config --state"
 				mapfile -t COMPREPLY < <(compgen -W "$words --json --help" -- "$cur")
 				return

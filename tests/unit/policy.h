@@ -19,17 +19,17 @@ static char error[DAVY_CONFIG_ERROR_LEN];
 
 static inline int policy_read(enum davy_layer kind, const char *text)
 {
-	static const char *const names[] = { "s.conf", "p.conf", "a.conf" };
+	static const char *const names[] = { "s.conf", "f.conf", "p.conf", "a.conf" };
 
 	error[0] = 0;
 	return davy_policy_text_read(text, strlen(text), names[kind], kind, &layers.at[kind],
 				     error);
 }
 
-/* Texts of the three layers; NULL: an empty one. */
+/* Texts of three layers, NULL: an empty one; the fleet's is empty. */
 static inline void policy_texts(const char *shipped, const char *people, const char *agent)
 {
-	const char *const texts[DAVY_LAYER_COUNT] = { shipped, people, agent };
+	const char *const texts[DAVY_LAYER_COUNT] = { shipped, NULL, people, agent };
 
 	davy_policy_layers_init(&layers);
 	for (int i = 0; i < DAVY_LAYER_COUNT; i++)

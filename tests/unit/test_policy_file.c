@@ -45,13 +45,18 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-static void put_file(enum davy_layer kind, const char *text)
+static void put_at(const char *path, const char *text)
 {
-	FILE *file = fopen(path_of(kind, DAVY_POLICY_NAME), "w");
+	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
 	fclose(file);
+}
+
+static void put_file(enum davy_layer kind, const char *text)
+{
+	put_at(path_of(kind, DAVY_POLICY_NAME), text);
 }
 
 static void every_key_is_read(void **state)
@@ -448,6 +453,20 @@ static void three_folders_make_three_layers(void **state)
 	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_CONTEXT), 3);
 	assert_string_equal(e.value[DAVY_POLICY_UBATCH].origin.layer->path,
 			    path_of(DAVY_LAYER_ADMIN, DAVY_POLICY_NAME));
+
+	/* The fleet's is in a folder of the state directory; a wrong one is left as it was. */
+	davy_make_dir(path_of(DAVY_LAYER_AGENT, DAVY_FLEET_NAME));
+	put_at(path_of(DAVY_LAYER_AGENT, DAVY_FLEET_NAME "/" DAVY_POLICY_NAME),
+	       "[rule f]\nwarn = from other hosts\n");
+	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
+	assert_int_equal(layers.at[DAVY_LAYER_FLEET].rule_count, 1);
+	put_at(path_of(DAVY_LAYER_AGENT, DAVY_FLEET_NAME "/" DAVY_POLICY_NAME),
+	       "[rule f]\ncontext = 1\n");
+	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
+	assert_non_null(strstr(error, "/agent/fleet/backend.conf:2:1: 'context' in the fleet's"));
+	assert_int_equal(layers.at[DAVY_LAYER_FLEET].rule_count, 1);
+	unlink(path_of(DAVY_LAYER_AGENT, DAVY_FLEET_NAME "/" DAVY_POLICY_NAME));
+	rmdir(path_of(DAVY_LAYER_AGENT, DAVY_FLEET_NAME));
 
 	/* The agent's own is left as it was; with another's wrong file nothing changes at all. */
 	put_file(DAVY_LAYER_AGENT, "[rule a]\nubatch = x\n");

@@ -228,11 +228,11 @@ static void a_later_layer_beats_an_earlier_one_but_for_pins(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		char text[DAVY_LAYER_COUNT][256];
+		char text[3][256];
 		const char *given[] = { order[i].shipped, order[i].people, order[i].agent };
 		struct davy_effective e;
 
-		for (int j = 0; j < DAVY_LAYER_COUNT; j++)
+		for (int j = 0; j < 3; j++)
 			snprintf(text[j], sizeof(text[j]), "[rule r]\nubatch = %s\n%s",
 				 given[j] ? given[j] : "", j ? "" : SAID);
 		policy_texts(given[0] ? text[0] : NULL, given[1] ? text[1] : NULL,
@@ -241,6 +241,72 @@ static void a_later_layer_beats_an_earlier_one_but_for_pins(void **state)
 		assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), order[i].ubatch);
 		assert_int_equal(e.value[DAVY_POLICY_UBATCH].origin.layer->layer, order[i].from);
 		assert_int_equal(e.value[DAVY_POLICY_UBATCH].origin.pinned, order[i].pinned);
+	}
+}
+
+/* What other hosts say counts only if it is narrower than the shipped rules. */
+static void the_fleet_only_narrows(void **state)
+{
+	static const struct davy_policy_subject here = { .model = "m.gguf",
+							 .pci = "1002:744c",
+							 .driver = "amdgpu" };
+	static const struct {
+		const char *shipped, *fleet;
+		uint32_t ubatch, reserve;
+		const char *backends;
+	} rows[] = {
+		{ "ubatch = 256", "ubatch = 128", 128, 0, "" },
+		{ "ubatch = 256", "ubatch = 512", 256, 0, "" },
+		{ "ubatch = 0", "ubatch = 512", 512, 0, "" },
+		{ "ubatch = 256", "ubatch = 0", 256, 0, "" },
+		{ "vram_reserve = 512 MiB", "vram_reserve = 1 GiB", 0, 1 << 20, "" },
+		{ "vram_reserve = 512 MiB", "vram_reserve = 256 MiB", 0, 512 << 10, "" },
+		{ "backends = rocm, vulkan, cpu", "backends = vulkan, cpu", 0, 0, "vulkan cpu" },
+		{ "backends = vulkan, cpu", "backends = rocm, cpu", 0, 0, "vulkan cpu" },
+		{ "ubatch = 256", "backends = cpu", 256, 0, "cpu" },
+		{ "ubatch = 256", "if pci = 1002:744c\nubatch = 64", 64, 0, "" },
+		{ "ubatch = 256", "if pci = 1002:73bf\nubatch = 64", 256, 0, "" },
+		{ "ubatch = 256", "if model_hash = b8a0ea05b2a47e3c\nubatch = 64", 256, 0, "" },
+	};
+	char hash[DAVY_POLICY_FACT_LEN], text[256], fleet[256];
+	struct davy_effective e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(text, sizeof(text), "[rule r]\n%s\n" SAID, rows[i].shipped);
+		policy_texts(text, NULL, NULL);
+		snprintf(fleet, sizeof(fleet), "[rule f]\n%s\n", rows[i].fleet);
+		assert_int_equal(policy_read(DAVY_LAYER_FLEET, fleet), 0);
+		e = policy_of(&here);
+		assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), rows[i].ubatch);
+		assert_int_equal(e.value[DAVY_POLICY_VRAM_RESERVE].number, rows[i].reserve);
+		assert_string_equal(policy_order(&e), rows[i].backends);
+	}
+	davy_model_hash("m.gguf", hash);
+	snprintf(fleet, sizeof(fleet), "[rule f]\nif model_hash = %s\nubatch = 64\n", hash);
+	assert_int_equal(policy_read(DAVY_LAYER_FLEET, fleet), 0);
+	e = policy_of(&here);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 64);
+	assert_int_equal(e.value[DAVY_POLICY_UBATCH].origin.layer->layer, DAVY_LAYER_FLEET);
+}
+
+/* No command, path or widening: the whole file is refused. */
+static void the_fleet_sets_nothing_else(void **state)
+{
+	static const char *const values[] = {
+		"environment A = b", "argument --x = y",
+		"mode = enforce",    "context = 1",
+		"cache_type = q8_0", "vram_max = 1 GiB",
+		"pin = yes",	     "threshold = job_stall.level2 60 %"
+	};
+	char text[128];
+
+	(void)state;
+	policy_texts(NULL, NULL, NULL);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		snprintf(text, sizeof(text), "[rule f]\nubatch = 64\n%s\n", values[i]);
+		assert_int_equal(policy_read(DAVY_LAYER_FLEET, text), -EBADMSG);
+		assert_non_null(strstr(error, "f.conf:3:1: '"));
 	}
 }
 
@@ -465,6 +531,8 @@ int main(void)
 		cmocka_unit_test(the_later_rule_of_a_layer_wins_value_by_value),
 		cmocka_unit_test(a_value_knows_where_it_comes_from),
 		cmocka_unit_test(a_later_layer_beats_an_earlier_one_but_for_pins),
+		cmocka_unit_test(the_fleet_only_narrows),
+		cmocka_unit_test(the_fleet_sets_nothing_else),
 		cmocka_unit_test(a_pin_holds_each_of_its_values_and_no_other),
 		cmocka_unit_test(an_emptied_variable_is_not_set),
 		cmocka_unit_test(an_argument_may_have_no_value),

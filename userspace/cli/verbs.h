@@ -12,7 +12,6 @@ int davy_verb_run(int argc, char **argv);
 int davy_verb_trace(int argc, char **argv);
 int davy_verb_status(int argc, char **argv);
 int davy_verb_release(int argc, char **argv);
-int davy_verb_probe(int argc, char **argv);
 int davy_verb_act(int argc, char **argv);
 
 #endif

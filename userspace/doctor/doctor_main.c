@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * davylamp-doctor, the program of 'davylamp doctor': reads host, service and engine, runs the
- * catalogue of checks, concludes the root cause, and writes the policy with --apply.
+ * davylamp-doctor, the program of 'davylamp doctor' and 'probe'. The doctor reads host, service and
+ * engine, runs the catalogue of checks, concludes the root cause, and writes the policy with
+ * --apply.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include "doctor/checks.h"
 #include "doctor/next.h"
 #include "doctor/print.h"
+#include "doctor/probe_print.h"
 #include "doctor/read.h"
 #include "engines/engine.h"
 #include "lib/message.h"
@@ -290,6 +292,8 @@ int main(int argc, char **argv)
 
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* no stderr for a message */
+	if (argc > 1 && !strcmp(argv[1], "probe"))
+		return davy_doctor_probe(argc - 1, argv + 1);
 	first = davy_options_read(argc, argv, DAVY_OPTIONS_FIRST, usage, options);
 	if (first <= 0)
 		return -first;

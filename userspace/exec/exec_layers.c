@@ -58,6 +58,6 @@ bool davy_exec_layers_read(const struct davy_exec_options *o, struct davy_policy
 	if (err)
 		davy_log("policy: %s; starting without rules", error[0] ? error : strerror(-err));
 	else if (error[0])
-		davy_log("policy: %s; the agent's rules are ignored", error);
+		davy_log("policy: %s; the rules of this file are ignored", error);
 	return !err;
 }

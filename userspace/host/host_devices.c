@@ -193,6 +193,8 @@ void davy_host_device_subject(const struct davy_host_device *d, struct davy_poli
 	else
 		davy_host_kernel(s);
 	davy_copy_name(s->device, sizeof(s->device), d->gpu.device);
+	if (!s->pci[0])
+		davy_subject_pci(s, d->pci_vendor, d->pci_device);
 	if (!s->vendor[0])
 		davy_subject_vendor(s, d->pci_vendor);
 	if (!s->generation[0] && davy_same_name(s->vendor, "intel"))

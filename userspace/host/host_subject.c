@@ -34,10 +34,13 @@ void davy_host_subject(const struct davy_gpu *gpu, const struct davy_lockups *lo
 		       struct davy_policy_subject *subject)
 {
 	struct davy_policy_subject *s = subject;
-	uint64_t value;
+	uint64_t value, vendor;
 
 	davy_copy_name(s->device, sizeof(s->device), gpu->device);
 	davy_subject_driver(s, gpu->driver);
+	if (!davy_gpu_attribute(gpu, "vendor", &vendor) &&
+	    !davy_gpu_attribute(gpu, "device", &value))
+		davy_subject_pci(s, (uint32_t)vendor, (uint32_t)value);
 	if (davy_same_name(s->vendor, "intel") && !davy_gpu_attribute(gpu, "device", &value))
 		davy_subject_intel(s, (uint32_t)value);
 	if (davy_same_name(s->vendor, "amd"))

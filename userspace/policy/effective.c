@@ -3,6 +3,37 @@
 
 #include <string.h>
 
+/* Whether a list names a backend that the other one does not; no list names all. */
+static bool names_others(uint32_t list, uint32_t than)
+{
+	enum davy_backend one[DAVY_BACKEND_COUNT], other[DAVY_BACKEND_COUNT];
+	size_t count = davy_backends_unpack(list, one), others = davy_backends_unpack(than, other);
+	uint32_t known = 0;
+
+	for (size_t i = 0; i < others; i++)
+		known |= 1u << other[i];
+	for (size_t i = 0; i < count; i++)
+		if (others && !(known & 1u << one[i]))
+			return true;
+	return !count;
+}
+
+/* A rule of the fleet may lower a limit, raise a reserve, or reorder and remove backends. */
+static bool narrows(const struct davy_policy_value *slot, uint32_t key,
+		    const struct davy_policy_value *now)
+{
+	switch (key) {
+	case DAVY_POLICY_UBATCH:
+		return now->number && (!slot->number || now->number < slot->number);
+	case DAVY_POLICY_VRAM_RESERVE:
+		return now->number > slot->number;
+	case DAVY_POLICY_BACKENDS:
+		return !names_others(now->number, slot->number);
+	default:
+		return davy_fleet_may(key);
+	}
+}
+
 /* Layers and their rules are applied in order: later ones take precedence, except over pins. */
 static void effective_place(struct davy_policy_value *slot, const struct davy_policy_value *now)
 {
@@ -29,6 +60,9 @@ static void place_named(struct davy_policy_value *list, size_t *count, uint32_t 
 static void effective_take(struct davy_effective *e, uint32_t key,
 			   const struct davy_policy_value *now)
 {
+	if (now->origin.layer->layer == DAVY_LAYER_FLEET &&
+	    (!davy_fleet_may(key) || !narrows(&e->value[key], key, now)))
+		return;
 	if (key == DAVY_POLICY_ENVIRONMENT)
 		place_named(e->environment, &e->environment_count, &e->left_out, now);
 	else if (key == DAVY_POLICY_ARGUMENT)

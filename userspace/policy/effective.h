@@ -3,7 +3,8 @@
  * The effective settings of all layers for one subject: an engine with a model on a device. First
  * the backends, then the settings for the chosen one, since rules for settings may depend on it. Of
  * two rules of a layer the later one takes precedence, of two layers the later one, value by value.
- * A pinned value of the administrator's layer takes precedence over the agent's. Pure.
+ * A pinned value of the administrator's layer takes precedence over the agent's. A value of the
+ * fleet's layer counts only if it is narrower than that of the shipped rules. Pure.
  */
 #ifndef DAVY_EFFECTIVE_H
 #define DAVY_EFFECTIVE_H

@@ -104,6 +104,8 @@ static const char *text_fact(const struct davy_policy_subject *s, enum davy_cond
 		return s->generation;
 	case DAVY_IF_KERNEL:
 		return s->kernel;
+	case DAVY_IF_PCI:
+		return s->pci;
 	case DAVY_IF_KNOWN:
 		return s->known ? davy_known_name(s->known - 1) : "";
 	default:
@@ -114,7 +116,12 @@ static const char *text_fact(const struct davy_policy_subject *s, enum davy_cond
 static bool holds(enum davy_condition condition, const char *text, uint64_t number,
 		  const struct davy_policy_subject *s, enum davy_backend backend)
 {
+	char hash[DAVY_POLICY_FACT_LEN];
+
 	switch (condition) {
+	case DAVY_IF_MODEL_HASH:
+		davy_model_hash(s->model, hash);
+		return s->model[0] && davy_pattern_fits(text, hash);
 	case DAVY_IF_FIRMWARE:
 		return firmware_fits(text, s->firmware);
 	case DAVY_IF_ENGINE:

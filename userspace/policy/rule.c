@@ -8,7 +8,8 @@
 
 #define LINE_MAX_BYTES 190 /* of a key and its value: libinih reads 198 */
 
-static const char *const layer_names[DAVY_LAYER_COUNT] = { "shipped", "administrator", "agent" };
+static const char *const layer_names[DAVY_LAYER_COUNT] = { "shipped", "fleet", "administrator",
+							   "agent" };
 
 static const char *const condition_names[DAVY_IF_COUNT] = {
 	[DAVY_IF_DRIVER] = "driver",
@@ -26,6 +27,8 @@ static const char *const condition_names[DAVY_IF_COUNT] = {
 	[DAVY_IF_CONTEXT_ABOVE] = "context_above",
 	[DAVY_IF_LOCKUP_BELOW] = "lockup_below",
 	[DAVY_IF_KNOWN] = "known",
+	[DAVY_IF_PCI] = "pci",
+	[DAVY_IF_MODEL_HASH] = "model_hash",
 };
 
 static const char *const key_names[DAVY_POLICY_KEY_COUNT] = {
@@ -65,6 +68,12 @@ const char *davy_layer_name(enum davy_layer layer)
 {
 	assert(layer < DAVY_LAYER_COUNT);
 	return layer_names[layer];
+}
+
+bool davy_fleet_may(uint32_t key)
+{
+	return key == DAVY_POLICY_BACKENDS || key == DAVY_POLICY_UBATCH ||
+	       key == DAVY_POLICY_VRAM_RESERVE || key == DAVY_POLICY_WARN;
 }
 
 const char *davy_condition_name(uint32_t condition)

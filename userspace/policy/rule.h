@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rules of the backend policy: for a device, engine and model, which backends may be used, in which
- * order, with which settings. Three layers with one format (davylamp-backend.conf(5)): shipped, the
- * administrator's, the agent's own. Pure: no file, clock or heap; policy_file.h reads and writes
- * it.
+ * order, with which settings. Four layers with one format (davylamp-backend.conf(5)): shipped, the
+ * fleet's, the administrator's, the agent's own. Pure: no file, clock or heap; policy_file.h reads
+ * and writes it.
  *
  * A layer is flat; its texts are offsets into its own bytes.
  */
@@ -21,9 +21,10 @@
 
 enum davy_layer {
 	DAVY_LAYER_SHIPPED = 0,
-	DAVY_LAYER_ADMIN = 1,
-	DAVY_LAYER_AGENT = 2,
-	DAVY_LAYER_COUNT = 3,
+	DAVY_LAYER_FLEET = 1, /* what other hosts have learned; it only narrows (davy_fleet_may) */
+	DAVY_LAYER_ADMIN = 2,
+	DAVY_LAYER_AGENT = 3,
+	DAVY_LAYER_COUNT = 4,
 };
 
 /* "if NAME = ...": all conditions of a rule must match. An unknown fact matches none. */
@@ -43,6 +44,8 @@ enum davy_condition {
 	DAVY_IF_CONTEXT_ABOVE,
 	DAVY_IF_LOCKUP_BELOW, /* of the queue that the backend uses */
 	DAVY_IF_KNOWN,	      /* yes: rules name the model, or it has survived here; no */
+	DAVY_IF_PCI,	      /* "1002:744c" */
+	DAVY_IF_MODEL_HASH,   /* davy_model_hash() */
 	DAVY_IF_COUNT,
 };
 
@@ -110,6 +113,9 @@ struct davy_policy_layer {
 };
 
 const char *davy_layer_name(enum davy_layer layer);
+
+/* Whether a rule of the fleet may set it: ubatch, backends, vram_reserve, warn. */
+bool davy_fleet_may(uint32_t key);
 
 /* As in the file, without "if "; NULL after the last. */
 const char *davy_condition_name(uint32_t condition);

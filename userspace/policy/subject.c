@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/subject.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "policy/effective.h"
 
 static void subject_set(char fact[DAVY_POLICY_FACT_LEN], const char *text)
 {
 	davy_copy_name(fact, DAVY_POLICY_FACT_LEN, text);
+}
+
+void davy_model_hash(const char *model, char ret_hash[DAVY_POLICY_FACT_LEN])
+{
+	snprintf(ret_hash, DAVY_POLICY_FACT_LEN, "%016" PRIx64,
+		 davy_fnv_text(DAVY_FNV_START, model));
+}
+
+void davy_subject_pci(struct davy_policy_subject *s, uint32_t vendor, uint32_t device)
+{
+	if (vendor)
+		snprintf(s->pci, sizeof(s->pci), "%04" PRIx32 ":%04" PRIx32, vendor, device);
 }
 
 void davy_subject_driver(struct davy_policy_subject *s, const char *driver)

@@ -30,6 +30,7 @@ struct davy_policy_subject {
 	uint32_t available;    /* bit 1 << enum davy_backend; 0: unknown; the CPU always is */
 	/* Facts of the device. */
 	char device[DAVY_DEVICE_LEN];
+	char pci[DAVY_POLICY_FACT_LEN]; /* vendor and device, "1002:744c" */
 	char driver[DAVY_POLICY_FACT_LEN];
 	char vendor[DAVY_POLICY_FACT_LEN];     /* davy_vendor_name */
 	char kind[DAVY_POLICY_FACT_LEN];       /* davy_kind_name */
@@ -40,6 +41,15 @@ struct davy_policy_subject {
 	uint64_t lockup_ns[DAVY_BACKEND_COUNT]; /* of the queue it uses; DAVY_LOCKUP_NEVER */
 	char kernel[DAVY_POLICY_KERNEL_LEN];	/* uname -r */
 };
+
+/*
+ * The name by which the hosts of a fleet know a model: FNV-1a of its file name or alias, 16 digits.
+ * It keeps the name out of the store; it is no secret from somebody who can guess the name.
+ */
+void davy_model_hash(const char *model, char ret_hash[DAVY_POLICY_FACT_LEN]);
+
+/* Sets "pci"; no effect for vendor 0. */
+void davy_subject_pci(struct davy_policy_subject *subject, uint32_t vendor, uint32_t device);
 
 /* Also sets its vendor. */
 void davy_subject_driver(struct davy_policy_subject *subject, const char *driver);

@@ -47,6 +47,7 @@ static const char usage[] =
 	"  --driver NAME          amdgpu, i915, xe, nvidia, ...\n"
 	"  --vendor V             amd, intel or nvidia (default: that of the driver)\n"
 	"  --kind K               igpu or dgpu\n"
+	"  --pci ID               vendor and device: 1002:744c\n"
 	"  --gfx NAME             gfx906, ...\n"
 	"  --generation G         of Intel: gen9, gen11, gen12, xe-hpg, xe-lpg, xe2\n"
 	"  --compute-units N\n"
@@ -97,6 +98,7 @@ static bool policy_explain_take_text(struct davy_policy_subject *s, enum davy_co
 		{ DAVY_IF_GFX, s->gfx, sizeof(s->gfx) },
 		{ DAVY_IF_GENERATION, s->generation, sizeof(s->generation) },
 		{ DAVY_IF_FIRMWARE, s->firmware, sizeof(s->firmware) },
+		{ DAVY_IF_PCI, s->pci, sizeof(s->pci) },
 		{ DAVY_IF_KERNEL, s->kernel, sizeof(s->kernel) },
 		{ DAVY_IF_MODEL, s->model, sizeof(s->model) },
 	};
@@ -293,6 +295,7 @@ static const struct {
 	{ "driver", DAVY_IF_DRIVER },
 	{ "vendor", DAVY_IF_VENDOR },
 	{ "kind", DAVY_IF_KIND },
+	{ "pci", DAVY_IF_PCI },
 	{ "gfx", DAVY_IF_GFX },
 	{ "generation", DAVY_IF_GENERATION },
 	{ "compute-units", DAVY_IF_COMPUTE_UNITS_BELOW },

@@ -19,7 +19,7 @@ struct davy_explain_fact {
 	struct davy_explain_options *of;
 };
 
-#define DAVY_EXPLAIN_FACTS 15
+#define DAVY_EXPLAIN_FACTS 16
 
 /* Options for the subject and the rules; other verbs use them too. */
 struct davy_explain_options {

@@ -45,7 +45,7 @@ static const char usage[] =
 	"                         written (default: only cpu can be written)\n"
 	"  --context N            requested context in tokens\n"
 	"\n"
-	"  --driver, --vendor, --kind, --gfx, --generation, --compute-units, --firmware,\n"
+	"  --driver, --vendor, --kind, --pci, --gfx, --generation, --compute-units, --firmware,\n"
 	"  --kernel, --lockup, --backend, --force, --known: describe a GPU that need not\n"
 	"                         exist; see 'davylamp policy explain --help'\n"
 	"  --policies DIR         shipped rules (" DAVY_DATA_DIR "/policies)\n"

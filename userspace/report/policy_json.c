@@ -53,6 +53,7 @@ static void set_facts(json_t *o, const struct davy_policy_subject *s)
 	policy_json_set_text(o, "driver", s->driver);
 	policy_json_set_text(o, "vendor", s->vendor);
 	policy_json_set_text(o, "kind", s->kind);
+	policy_json_set_text(o, "pci", s->pci);
 	policy_json_set_text(o, "gfx", s->gfx);
 	policy_json_set_text(o, "generation", s->generation);
 	policy_json_set_text(o, "firmware", s->firmware);

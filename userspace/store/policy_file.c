@@ -51,6 +51,16 @@ static int policy_file_read_dir(const char *dir, enum davy_layer kind,
 	return err;
 }
 
+static int policy_file_read_fleet(const char *state_dir, struct davy_policy_layer *layer,
+				  char error[DAVY_CONFIG_ERROR_LEN])
+{
+	char dir[PATH_MAX];
+
+	if (snprintf(dir, sizeof(dir), "%s/" DAVY_FLEET_NAME, state_dir) >= (int)sizeof(dir))
+		return -ENAMETOOLONG;
+	return policy_file_read_dir(dir, DAVY_LAYER_FLEET, layer, error);
+}
+
 int davy_policy_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
 			  struct davy_policy_layers *layers, char error[DAVY_CONFIG_ERROR_LEN])
 {
@@ -66,6 +76,8 @@ int davy_policy_dirs_read(const char *data_dir, const char *state_dir, const cha
 	else if (!err)
 		err = policy_file_read_dir(config_dir, DAVY_LAYER_ADMIN, &now->at[DAVY_LAYER_ADMIN],
 					   error);
+	if (!err && policy_file_read_fleet(state_dir, &now->at[DAVY_LAYER_FLEET], error))
+		davy_policy_layer_copy(&now->at[DAVY_LAYER_FLEET], &layers->at[DAVY_LAYER_FLEET]);
 	if (!err &&
 	    policy_file_read_dir(state_dir, DAVY_LAYER_AGENT, &now->at[DAVY_LAYER_AGENT], error))
 		davy_policy_layer_copy(&now->at[DAVY_LAYER_AGENT], &layers->at[DAVY_LAYER_AGENT]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Files of the backend policy, davylamp-backend.conf(5): read as a whole or not at all, and written
- * so that reading gives the same rules. All three layers have the same format.
+ * so that reading gives the same rules. All layers have the same format.
  */
 #ifndef DAVY_POLICY_FILE_H
 #define DAVY_POLICY_FILE_H
@@ -11,8 +11,9 @@
 
 #define DAVY_POLICY_NAME     "backend.conf"
 #define DAVY_POLICY_FILE_MAX DAVY_POLICY_TEXT_MAX
+#define DAVY_FLEET_NAME	     "fleet" /* folder of the state directory; davylamp-fleet writes it */
 
-/* 720 KB, touched only as far as there are rules: make it static, or use malloc(). */
+/* 960 KB, touched only as far as there are rules: make it static, or use malloc(). */
 struct davy_policy_layers {
 	struct davy_policy_layer at[DAVY_LAYER_COUNT];
 };
@@ -30,14 +31,14 @@ int davy_policy_text_read(const char *text, size_t size, const char *name, enum 
 
 /*
  * Reads backend.conf of each folder. A missing file is an empty layer, as is the administrator's
- * without a folder. 0, and "error" is "", or says why the agent's own layer is left as it is in
- * *layers (initialised): it is invalid. Errors as above, and *layers is unchanged; errors other
- * than -EBADMSG are described in "error" too.
+ * without a folder. 0, and "error" is "", or says why the agent's own or the fleet's layer is left
+ * as it is in *layers (initialised): it is invalid. Errors as above, and *layers is unchanged;
+ * errors other than -EBADMSG are described in "error" too.
  */
 int davy_policy_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
 			  struct davy_policy_layers *layers, char error[DAVY_CONFIG_ERROR_LEN]);
 
-/* Three empty layers. */
+/* Empty layers. */
 void davy_policy_layers_init(struct davy_policy_layers *layers);
 
 /* The set for davy_policy_effective(). */

@@ -240,6 +240,11 @@ static int on_value(struct reader *r, uint32_t index, const char *key, const cha
 	if (index == DAVY_POLICY_THRESHOLD && r->layer->layer != DAVY_LAYER_AGENT)
 		return fail(r, r->line, indent(r),
 			    "'threshold' is the agent's, expected the value in hazards.conf");
+	if (r->layer->layer == DAVY_LAYER_FLEET && !davy_fleet_may(index))
+		return fail(r, r->line, indent(r),
+			    "'%s' in the fleet's layer, expected backends, ubatch, vram_reserve or "
+			    "warn",
+			    key);
 	if (!davy_policy_value_read((enum davy_policy_key)index, value, &number, &wrong))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
 	err = davy_rule_set(r->layer, r->rule, (enum davy_policy_key)index, name, value, number);

@@ -9,8 +9,8 @@
 #include "store/config_value.h"
 #include "lib/options.h"
 #include "verb/client.h"
-#include "cli/probe_print.h"
-#include "cli/verbs.h"
+#include "doctor/probe_print.h"
+#include "verb/verb.h"
 
 #define SPARE_MS       1000  /* the probe's own limit expires first */
 #define FACTS_MS       4000  /* /health, models, props, slots: a second each */
@@ -129,7 +129,7 @@ static int probe_probe(struct request *r, bool engine)
 	return status;
 }
 
-int davy_verb_probe(int argc, char **argv)
+int davy_doctor_probe(int argc, char **argv)
 {
 	struct request r = { .socket_path = DAVY_SOCKET_DEFAULT,
 			     .count = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/probe_print.h"
+#include "doctor/probe_print.h"
 
 #include <stdio.h>
 #include <string.h>
