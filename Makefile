@@ -60,6 +60,7 @@ REPORT_SRC := $(call sources,reporter)
 LAB_SRC := $(call sources,lab)
 PROBE_SRC := $(call sources,probe)
 CONTAINER_SRC := $(call sources,container)
+FLEET_SRC := $(call sources,fleet)
 READER_SRC := $(call sources,reader)
 GUARD_SRC := $(call sources,guard) $(wildcard userspace/act/freeze_*.c) userspace/lib/file.c
 objects = $(patsubst %.c,$(O)/$(1)/%.o,$(2))

@@ -5,7 +5,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
 # What unit tests link: all but the programs' main() and the command line.
 SAN_LIB := $(O)/san/libdavylamp.a
-SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader container doctor exec exporter policy_cli reporter top trace lab))
+SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader container doctor exec exporter fleet policy_cli reporter top trace lab))
 SAN_LIB_OBJ := $(call objects,san,$(SAN_LIB_SRC))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)

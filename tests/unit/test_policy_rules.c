@@ -268,7 +268,7 @@ static void the_fleet_only_narrows(void **state)
 		{ "ubatch = 256", "if pci = 1002:73bf\nubatch = 64", 256, 0, "" },
 		{ "ubatch = 256", "if model_hash = b8a0ea05b2a47e3c\nubatch = 64", 256, 0, "" },
 	};
-	char hash[DAVY_POLICY_FACT_LEN], text[256], fleet[256];
+	char hash[DAVY_MODEL_HASH_LEN], text[256], fleet[256];
 	struct davy_effective e;
 
 	(void)state;

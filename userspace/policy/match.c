@@ -116,7 +116,7 @@ static const char *text_fact(const struct davy_policy_subject *s, enum davy_cond
 static bool holds(enum davy_condition condition, const char *text, uint64_t number,
 		  const struct davy_policy_subject *s, enum davy_backend backend)
 {
-	char hash[DAVY_POLICY_FACT_LEN];
+	char hash[DAVY_MODEL_HASH_LEN];
 
 	switch (condition) {
 	case DAVY_IF_MODEL_HASH:

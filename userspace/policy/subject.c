@@ -13,9 +13,9 @@ static void subject_set(char fact[DAVY_POLICY_FACT_LEN], const char *text)
 	davy_copy_name(fact, DAVY_POLICY_FACT_LEN, text);
 }
 
-void davy_model_hash(const char *model, char ret_hash[DAVY_POLICY_FACT_LEN])
+void davy_model_hash(const char *model, char ret_hash[DAVY_MODEL_HASH_LEN])
 {
-	snprintf(ret_hash, DAVY_POLICY_FACT_LEN, "%016" PRIx64,
+	snprintf(ret_hash, DAVY_MODEL_HASH_LEN, "%016" PRIx64,
 		 davy_fnv_text(DAVY_FNV_START, model));
 }
 

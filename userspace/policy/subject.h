@@ -10,6 +10,7 @@
 
 #define DAVY_LOCKUP_NEVER      UINT64_MAX
 #define DAVY_POLICY_FACT_LEN   24
+#define DAVY_MODEL_HASH_LEN    17 /* 16 hexadecimal digits */
 #define DAVY_POLICY_KERNEL_LEN 65 /* struct utsname */
 
 /* Index of its name plus one. */
@@ -46,7 +47,7 @@ struct davy_policy_subject {
  * The name by which the hosts of a fleet know a model: FNV-1a of its file name or alias, 16 digits.
  * It keeps the name out of the store; it is no secret from somebody who can guess the name.
  */
-void davy_model_hash(const char *model, char ret_hash[DAVY_POLICY_FACT_LEN]);
+void davy_model_hash(const char *model, char ret_hash[DAVY_MODEL_HASH_LEN]);
 
 /* Sets "pci"; no effect for vendor 0. */
 void davy_subject_pci(struct davy_policy_subject *subject, uint32_t vendor, uint32_t device);
