@@ -15,6 +15,7 @@ FUZZ_LIB := $(O)/fuzz-lib/libdavylamp.a
 FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out agent host,$(SHARED_DIRS)))) \
 	$(filter-out %/follow.c %_main.c,$(call sources,trace)) userspace/lab/label.c \
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) $(filter-out %_main.c,$(call sources,container)) \
+	$(filter-out %_main.c,$(call sources,fleet)) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c next.c)
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit fuzz replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema container chaos package
@@ -74,7 +75,7 @@ $(FUZZ_LIB): $(FUZZ_LIB_OBJ)
 $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB) \
-		-ljansson -lzstd -linih -lsystemd -lsqlite3 -lcurl
+		-ljansson -lzstd -linih -lsystemd -lsqlite3 -lcurl -lnettle
 
 -include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(call san_folder,$(SAN_EXTRA)))))
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of a member: requests (member.c), rules (member_rules.c), publishing (member_tell.c). */
+#ifndef DAVY_MEMBER_STATE_H
+#define DAVY_MEMBER_STATE_H
+
+#include "fleet/member.h"
+
+#define DAVY_MEMBER_SAMPLE 128 /* rows without failures that are read for a judgement */
+
+struct davy_member_own {
+	struct davy_fleet_row e;
+	bool told, told_failed; /* published, and below which prefix */
+	uint64_t told_hash;
+	uint64_t told_s; /* survival that was published */
+};
+
+struct davy_member_rule {
+	struct davy_fleet_rule rule;
+	bool taken;
+	uint64_t first_ms, seen_ms;
+};
+
+struct davy_member {
+	struct davy_member_config config;
+	struct davy_member_ops ops;
+	struct davy_etcd etcd;
+	struct davy_fleet_device device[DAVY_FLEET_DEVICES_MAX];
+	size_t device_count;
+	struct davy_member_own *own;
+	size_t own_count;
+	struct davy_fleet_row *own_rows; /* the same, as the judge reads them */
+
+	bool connected, synced, watching, announced, counted;
+	bool changed; /* evidence has changed: judge again */
+	uint32_t tries;
+	uint64_t now_ms, started_ms, retry_ms, keepalive_ms, count_ms, judge_ms;
+	int64_t lease, revision, asked_revision, load_revision, rolled_back_s;
+	int64_t hosts;
+	uint64_t refused, replayed; /* rows */
+	struct davy_fleet_table failed, lived, loading, sampling;
+	char load_from[DAVY_ETCD_KEY_MAX];
+
+	bool sample_wanted;
+	enum {
+		SAMPLE_COUNT,
+		SAMPLE_AFTER,
+		SAMPLE_BEFORE
+	} sample_step;
+	uint64_t sampled_ms, sample_ms; /* the last one, and when the next is due */
+	char sample_from[DAVY_ETCD_KEY_MAX];
+	uint64_t sample_total, sample_got;
+	uint32_t lived_scale;
+
+	struct davy_member_rule rule[DAVY_FLEET_RULES_MAX];
+	size_t rule_count;
+	uint64_t layer_hash, stamp;
+	size_t publishing; /* rows in the running transaction */
+	size_t publish_index[64];
+	json_t *publish_value;
+};
+
+/* member_rules.c */
+void davy_member_judge(struct davy_member *m);
+
+/* member_tell.c: a transaction with rows that have news; NULL: none has. */
+json_t *davy_member_news(struct davy_member *m);
+void davy_member_told(struct davy_member *m);
+void davy_member_forget_told(struct davy_member *m); /* the store has lost all */
+
+/* Splits PREFIX KIND/HOST/ID; false: another key. */
+bool davy_member_key_read(const struct davy_member *m, const json_t *key, const char *kind,
+			  char host[DAVY_FLEET_HOST_LEN], char id[DAVY_FLEET_ID_LEN]);
+
+void davy_member_log(struct davy_member *m, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif
