@@ -40,6 +40,7 @@ REPORT_LDLIBS := -ljansson -lzstd -linih
 LAB_LDLIBS := -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
 CONTAINER_LDLIBS := -lcurl -ljansson
+FLEET_LDLIBS := -lcurl -lnettle -ljansson -linih -lsystemd -lsqlite3 -ldrm
 READER_LDLIBS := -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 
@@ -71,7 +72,7 @@ GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -iquote userspace $(WARN) -fstack-protec
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
 GUARD_OBJ := $(call objects,guard,$(GUARD_SRC))
-PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,container doctor exec exporter guard policy probe reader report top trace)
+PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,container doctor exec exporter fleet guard policy probe reader report top trace)
 # The laboratory: built for tests and 'make tune', and not installed.
 LAB_PROGRAM := $(O)/davylamp-lab
 
@@ -142,6 +143,9 @@ $(O)/davylamp-top: $(call objects,obj,$(TOP_SRC)) $(SHARED)
 $(O)/davylamp-exporter: $(call objects,obj,$(EXPORTER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(EXPORTER_LDLIBS)
 
+$(O)/davylamp-fleet: $(call objects,obj,$(FLEET_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(FLEET_LDLIBS)
+
 $(O)/davylamp-report: $(call objects,obj,$(REPORT_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LDLIBS)
 
@@ -165,7 +169,7 @@ $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(EXEC_SRC) $(POLICY_SRC) $(TRACE_SRC) $(TOP_SRC) $(EXPORTER_SRC) $(REPORT_SRC) $(LAB_SRC) \
-	$(PROBE_SRC) $(CONTAINER_SRC) $(READER_SRC)) $(GUARD_OBJ))
+	$(PROBE_SRC) $(CONTAINER_SRC) $(FLEET_SRC) $(READER_SRC)) $(GUARD_OBJ))
 
 include tests/tests.mk
 

@@ -43,13 +43,13 @@ $(SAN_LIB): $(SAN_LIB_OBJ)
 $(O)/san/davylamp: $(call objects,san,$(CLI_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-SAN_EXTRA := container doctor exec exporter policy report top trace lab
+SAN_EXTRA := container doctor exec exporter fleet policy report top trace lab
 # The folder of a program's source is its name, but for these two: the libraries have the names.
 san_folder = $(patsubst report,reporter,$(patsubst policy,policy_cli,$(1)))
 $(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(call san_folder,$(name))/$(name)_main.o))
 $(SAN_EXTRA:%=$(O)/san/davylamp-%): $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS) $(if $(filter %-top,$@),$(TOP_LDLIBS)) \
-		$(if $(filter %-exporter,$@),$(EXPORTER_LDLIBS)) $(if $(filter %-container,$@),$(CONTAINER_LDLIBS))
+		$(if $(filter %-exporter,$@),$(EXPORTER_LDLIBS)) $(if $(filter %-container,$@),$(CONTAINER_LDLIBS)) $(if $(filter %-fleet,$@),$(FLEET_LDLIBS))
 
 $(O)/san/davylamp-reader: $(call objects,san,$(READER_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(READER_LDLIBS)
