@@ -18,7 +18,7 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(filter-out %_main.c,$(call sources,fleet)) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c next.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit fuzz replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema container chaos package
+SUITES := lint unit fuzz replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema container fleet chaos package
 
 export O CACHE STAGE KERNEL
 
@@ -89,6 +89,10 @@ $(O)/container/%: tests/container/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $<
 
+$(O)/fleet/swarm: tests/fleet/swarm.c $(call objects,obj,$(filter-out %_main.c,$(FLEET_SRC))) $(SHARED)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $^ $(FLEET_LDLIBS)
+
 lab-container: $(O)/san/davylamp-container $(O)/container/cutter $(O)/container/liar
 
 $(O)/lab/libfailgraph.so: tests/e2e/failgraph.c
@@ -107,7 +111,7 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 
 test: setup-test
 	@tests/setup package
-	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos lab-container $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
+	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos lab-container $(O)/fleet/swarm $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run $(SUITES)
 
@@ -290,3 +294,8 @@ lint: setup-lint
 
 format: setup-lint
 	clang-format -i $$(git ls-files '*.c' '*.h')
+
+.PHONY: test-fleet
+test-fleet: setup-test
+	@$(MAKE) --no-print-directory -s stage lab $(O)/fleet/swarm
+	@tests/run fleet
