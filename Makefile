@@ -175,7 +175,7 @@ include tests/tests.mk
 
 # Programs without a manual page of their own have davylamp(8).
 PAGES := $(filter-out $(notdir $(wildcard man/*.8)),$(PROGRAMS:$(O)/%=%.8))
-UNITS := davylamp.service davylamp-exporter.service
+UNITS := davylamp.service davylamp-exporter.service davylamp-fleet.service
 BASH_DIR := share/bash-completion/completions
 FISH_DIR := share/fish/vendor_completions.d
 ZSH_DIR ?= share/zsh/site-functions
@@ -227,7 +227,7 @@ help:
 	@echo "                    failed and skipped tests. One suite:"
 	@echo "    test-unit test-replay test-foresight test-bpf test-vm test-engine test-walk"
 	@echo "    test-launch test-systemd test-probe test-doctor test-nvidia test-cli test-top"
-	@echo "    test-report test-exporter test-schema test-chaos test-package"
+	@echo "    test-report test-exporter test-schema test-fleet test-chaos test-package"
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
 	@echo "  make dmem-kernel  build a kernel with the dmem controller for 'make test-vm' (40 minutes)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"

@@ -10,7 +10,7 @@ _davylamp_engines() {
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status top exporter probe doctor act report policy replay trace tune log schema release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status top exporter probe doctor act report fleet policy replay trace tune log schema release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -44,7 +44,11 @@ _davylamp() {
 			words+=" --explain --dry-run --json --slots --reserve --socket --state --config --policies --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
 		top) words="--json --once --allow-act --interval --record --replay --socket --help" ;;
-		exporter) words="--listen --textfile --interval --socket --help" ;;
+		exporter) words="--listen --textfile --interval --socket --state --help" ;;
+		fleet)
+			words="--model --device --config --state --socket --json --help"
+			[[ $COMP_CWORD -ne 2 ]] || words="run status evidence export import --help"
+			[[ ${COMP_WORDS[2]} != import ]] || { mapfile -t COMPREPLY < <(compgen -f -W "$words" -- "$cur"); return; } ;;
 		report)
 			mapfile -t COMPREPLY < <(compgen -f -W "--list --html --json --upstream --redact --socket --help" -- "$cur")
 			return ;;

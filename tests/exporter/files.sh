@@ -94,6 +94,15 @@ rights = exporter["securityContext"]
 assert rights["runAsNonRoot"] and rights["capabilities"]["drop"] == ["ALL"] and not rights["allowPrivilegeEscalation"]
 assert {m["name"] for c in (agent, exporter) for m in c["volumeMounts"]} == {v["name"] for v in pod["volumes"]}
 ' "$monitoring/daemonset.yaml"
+	check "the patch for the fleet mounts what it names, or the agent's" /usr/bin/python3 -c '
+import sys, yaml
+base, pod = (yaml.safe_load(open(f))["spec"]["template"]["spec"] for f in sys.argv[1:])
+fleet, = pod["containers"]
+assert sorted(fleet["securityContext"]["capabilities"]["add"]) == ["SETGID", "SETPCAP", "SETUID"]
+assert {m["name"] for m in fleet["volumeMounts"]} <= {v["name"] for v in base["volumes"] + pod["volumes"]}
+' "$monitoring/daemonset.yaml" "$monitoring/fleet-daemonset.yaml"
+	check "systemd rates the fleet's unit 3.0 or better" bash -c "systemd-analyze security --offline=true --threshold=30 \
+		'$STAGE/usr/lib/systemd/system/davylamp-fleet.service' >'$work/rated.err' 2>&1"
 	check "systemd rates the exporter's unit 1.5 or better" bash -c "systemd-analyze security --offline=true --threshold=15 \
 		'$STAGE/usr/lib/systemd/system/davylamp-exporter.service' >'$work/rated.err' 2>&1"
 }

@@ -31,8 +31,9 @@ certificates() {
 	local name
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=fleet-ca \
 		-keyout "$work/ca.key" -out "$work/ca.crt" 2>/dev/null || return 1
+	# etcd refuses a client of its gateway whose certificate has a common name.
 	for name in etcd host; do
-		openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$name" \
+		openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/O=$name" \
 			-keyout "$work/$name.key" -out "$work/$name.csr" 2>/dev/null || return 1
 		openssl x509 -req -in "$work/$name.csr" -CA "$work/ca.crt" -CAkey "$work/ca.key" -CAcreateserial -days 2 \
 			-extfile <(printf 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n') \

@@ -75,8 +75,6 @@ serve two
 check "the second host makes a rule that the third takes" until_true 20 status_is three '.rules[0].state == "taken"'
 layer=$work/three/fleet/backend.conf
 check "the rule is in the layer, and has its evidence" grep -q 'because = 2 hosts failed with ubatch 512 (3 device_lost)' "$layer"
-explains() { "$program" policy explain --engine llama-server --model bad.gguf --backend vulkan --device x --state "$work/three" \
-	--policies "$STAGE/usr/share/davylamp/policies" --config "$work" "$@"; }
 check "policy check accepts the layer's file" exits 0 "$program" policy check "$layer"
 check "fleet status shows it" bash -c "'$program' fleet status --state '$work/three' | grep -q 'taken: ubatch 256 on vulkan of llvmpipe'"
 evidence() { "$program" fleet evidence --config "$work/three.conf" "$@" >"$work/said" 2>&1; }
@@ -84,6 +82,13 @@ sums() { evidence --model bad.gguf --device llvmpipe --json && jq -e '.evidence 
 	.[0].faults.device_lost == 3' "$work/said" >/dev/null; }
 check "fleet evidence sums the hosts" sums
 check "fleet evidence prints a table" bash -c "'$program' fleet evidence --config '$work/three.conf' | grep -qE '^llvmpipe .* 512 +4096 +2 +2 +3 '"
+
+exports() {
+	"$program" exporter --textfile "$work/fleet.prom" --state "$work/three" --socket "$work/none.sock" 2>/dev/null &&
+		grep -qx 'davylamp_fleet_connected 1' "$work/fleet.prom" && grep -qx 'davylamp_fleet_hosts [23]' "$work/fleet.prom" &&
+		grep -qx 'davylamp_fleet_rules{state="taken"} 1' "$work/fleet.prom"
+}
+check "the exporter has the fleet's state" exports
 
 echo "== trust"
 check "a host cannot write another host's key" not ctl --user two:secret-two put /davylamp/v1/fail/one/0123456789abcdef x

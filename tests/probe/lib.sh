@@ -10,7 +10,7 @@ make_programs() {
 	local to=$LAB_ROOT$inside
 
 	mkdir -p "$work/bin" "$to/lib"
-	cp "$STAGE"/usr/sbin/davylamp{,-exec,-guard,-reader} "$work/bin/"
+	cp "$STAGE"/usr/sbin/davylamp{,-doctor,-exec,-guard,-reader} "$work/bin/"
 	cp "$STAGE/usr/sbin/davylamp-probe" "$to/"
 	ldd "$to/davylamp-probe" | awk '$3 ~ /^\// { print $3 }' |
 		grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv)\.so' |
@@ -54,7 +54,7 @@ with_fake() {
 	local dir=$work/fake-$1
 
 	mkdir -p "$dir"
-	cp -n "$STAGE"/usr/sbin/davylamp{,-exec,-guard,-reader} "$dir/"
+	cp -n "$STAGE"/usr/sbin/davylamp{,-doctor,-exec,-guard,-reader} "$dir/"
 	printf '#!/bin/sh\n%s\n' "$2" >"$dir/davylamp-probe"
 	chmod 755 "$dir/davylamp-probe"
 	echo "$dir/davylamp"

@@ -13,7 +13,8 @@
 
 struct davy_exporter {
 	const char *socket_path;
-	bool down; /* as the last question found it; a change is logged */
+	const char *state_dir; /* for the state of davylamp-fleet */
+	bool down;	       /* as the last question found it; a change is logged */
 };
 
 /* Allocated text of a new answer; NULL: no memory. Without an answer: davylamp_up 0. */

@@ -6,7 +6,9 @@
 #include "exporter/exporter.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,10 +18,13 @@
 #include "lib/options.h"
 #include "lib/standard_fds.h"
 #include "store/config_value.h"
+#include "store/learned.h"
+#include "store/policy_file.h"
 #include "verb/verb.h"
 
 #define ASK_MS		3000 /* Prometheus waits 10 s by default */
 #define INTERVAL_MAX_MS 3600000
+#define FLEET_MAX	(256 * 1024) /* bytes of davylamp-fleet's state */
 
 static const char usage[] =
 	"usage: davylamp exporter [OPTIONS]\n"
@@ -34,10 +39,12 @@ static const char usage[] =
 	"                   collector, and end\n"
 	"  --interval T     with --textfile: write again after each T ('30 s')\n"
 	"  --socket PATH    the agent's socket (/run/davylamp/agent.sock)\n"
+	"  --state DIR      the agent's state directory, for the state of davylamp-fleet\n"
+	"                   (/var/lib/davylamp)\n"
 	"  -h, --help       print this text\n";
 
 struct exporter_options {
-	const char *listen, *textfile, *socket;
+	const char *listen, *textfile, *socket, *state;
 	uint32_t interval_ms;
 };
 
@@ -53,6 +60,7 @@ static int exporter_parse(int argc, char **argv, struct exporter_options *o)
 		{ "textfile", .text = &o->textfile },
 		{ "interval", .take = exporter_take_interval, .arg = &o->interval_ms },
 		{ "socket", .text = &o->socket },
+		{ "state", .text = &o->state },
 		{ 0 },
 	};
 	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
@@ -84,6 +92,22 @@ static int exporter_ask(const char *socket_path, json_t **ret_status)
 	return -EBADMSG;
 }
 
+/* The file is root's; NULL: none, or no JSON. */
+static json_t *exporter_fleet(const char *state_dir)
+{
+	char path[PATH_MAX], *text = malloc(FLEET_MAX);
+	json_t *status = NULL;
+	ssize_t n = -1;
+
+	if (text && snprintf(path, sizeof(path), "%s/" DAVY_FLEET_NAME "/" DAVY_FLEET_STATUS,
+			     state_dir) < (int)sizeof(path))
+		n = davy_read_whole(path, text, FLEET_MAX);
+	if (n > 0)
+		status = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	return status;
+}
+
 static void exporter_note(struct davy_exporter *x, int err)
 {
 	if (err && !x->down)
@@ -97,7 +121,7 @@ static void exporter_note(struct davy_exporter *x, int err)
 char *davy_exporter_text(struct davy_exporter *x, enum davy_metrics_format format, size_t *ret_size)
 {
 	struct davy_metrics *set = calloc(1, sizeof(*set));
-	json_t *status = NULL;
+	json_t *status = NULL, *fleet;
 	char *text = NULL;
 	FILE *out = set ? open_memstream(&text, ret_size) : NULL;
 	bool good = out != NULL;
@@ -105,6 +129,9 @@ char *davy_exporter_text(struct davy_exporter *x, enum davy_metrics_format forma
 	if (good) {
 		exporter_note(x, exporter_ask(x->socket_path, &status));
 		davy_metrics_of_status(set, status);
+		fleet = exporter_fleet(x->state_dir);
+		davy_metrics_of_fleet(set, fleet, time(NULL));
+		json_decref(fleet);
 		good = davy_metrics_print(set, format, out);
 		good &= !fclose(out);
 	}
@@ -164,7 +191,7 @@ static int exporter_http(struct davy_exporter *x, const char *address)
 
 int main(int argc, char **argv)
 {
-	struct exporter_options o = { .socket = DAVY_SOCKET_DEFAULT };
+	struct exporter_options o = { .socket = DAVY_SOCKET_DEFAULT, .state = DAVY_STATE_DIR };
 	struct davy_exporter x = { 0 };
 	int status;
 
@@ -174,6 +201,7 @@ int main(int argc, char **argv)
 	if (status <= 0)
 		return -status;
 	x.socket_path = o.socket;
+	x.state_dir = o.state;
 	signal(SIGPIPE, SIG_IGN);
 	if (o.textfile)
 		return exporter_textfile(&x, &o);

@@ -78,7 +78,18 @@
 	  "Alarms of level 2 or more, which predict a failure") \
 	X(PREDICTIONS_ENDED, predictions_ended, COUNTER, , 1, "Predictions by result") \
 	X(ACTIONS, actions, COUNTER, , 1, "Planned actions by verdict") \
-	X(OUTCOMES, action_outcomes, COUNTER, , 1, "Ended actions by result")
+	X(OUTCOMES, action_outcomes, COUNTER, , 1, "Ended actions by result") \
+	X(FLEET_CONNECTED, fleet_connected, GAUGE, , 1, \
+	  "1 if davylamp-fleet has reported within a minute, and reaches etcd") \
+	X(FLEET_HOSTS, fleet_hosts, GAUGE, , 1, "Hosts of the fleet") \
+	X(FLEET_RULES, fleet_rules, GAUGE, , 1, "Rules of the fleet by state") \
+	X(FLEET_ROWS, fleet_rows_failed, GAUGE, , 1, \
+	  "Rows with failures that this host knows") \
+	X(FLEET_REFUSED, fleet_rows_refused, COUNTER, , 1, \
+	  "Rows of other hosts without room or in another form") \
+	X(FLEET_REPLAYED, fleet_rows_replayed, COUNTER, , 1, "Rows older than those known") \
+	X(FLEET_ROLLED_BACK, fleet_rolled_back_timestamp_seconds, GAUGE, seconds, 1, \
+	  "When the store was last found to be older than before")
 /* clang-format on */
 
 #define DAVY_METRIC_NUMBER(constant, name, type, unit, divisor, help) DAVY_METRIC_##constant,

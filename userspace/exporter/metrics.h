@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "exporter/metric_table.h"
@@ -51,6 +52,12 @@ void davy_metrics_max(struct davy_metrics *set, enum davy_metric metric, json_in
 
 /* False: no memory, or an error of the file. */
 bool davy_metrics_print(const struct davy_metrics *set, enum davy_metrics_format format, FILE *out);
+
+/*
+ * Adds what davylamp-fleet reports in its state file; nothing without one. "now_s": a report that
+ * is older than a minute is none of a connected host.
+ */
+void davy_metrics_of_fleet(struct davy_metrics *set, const json_t *status, int64_t now_s);
 
 /* Fills an empty set from the agent's status; NULL: the agent did not answer. */
 void davy_metrics_of_status(struct davy_metrics *set, const json_t *status);

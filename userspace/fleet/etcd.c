@@ -266,6 +266,17 @@ void davy_etcd_stop(struct davy_etcd *e)
 	e->call = e->watch = NULL;
 }
 
+/* etcd's gateway refuses some requests in plain text. */
+static void etcd_say_other(struct davy_etcd_call *c, long status)
+{
+	char text[DAVY_ETCD_WHY / 2];
+
+	snprintf(text, sizeof(text), "status %ld: %.*s", status,
+		 (int)(c->used < sizeof(text) ? c->used : sizeof(text)), c->used ? c->text : "");
+	text[strcspn(text, "\r\n")] = 0;
+	etcd_say(c->etcd, status == 200 ? "etcd's answer is no JSON object" : text);
+}
+
 static int etcd_judge(struct davy_etcd_call *c, CURLcode code, json_t **ret_answer)
 {
 	struct davy_etcd *e = c->etcd;
@@ -289,7 +300,7 @@ static int etcd_judge(struct davy_etcd_call *c, CURLcode code, json_t **ret_answ
 	curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
 	o = json_loadb(c->used ? c->text : "", c->used, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(o) || (status == 200 && json_object_get(o, "error"))) {
-		etcd_say(e, "etcd's answer is no JSON object");
+		etcd_say_other(c, status);
 		json_decref(o);
 		return -EBADMSG;
 	}

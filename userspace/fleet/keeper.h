@@ -11,7 +11,6 @@
 #include "fleet/member.h"
 
 #define DAVY_KEEPER_TEXT_MAX ((size_t)256 * 1024)
-#define DAVY_FLEET_STATUS    "status.json" /* in the folder "fleet" of the state directory */
 
 enum davy_keeper_kind {
 	DAVY_KEEPER_ROWS = 1,  /* to the network: devices and rows */

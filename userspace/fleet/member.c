@@ -270,6 +270,8 @@ static void member_on_page(void *arg, int err, const json_t *answer)
 	    m->loading.count < DAVY_FLEET_ROWS_MAX)
 		return;
 	member_swap(m);
+	if (m->tries)
+		davy_member_check_told(m);
 	m->load_from[0] = 0;
 	m->synced = true;
 	m->connected = true;

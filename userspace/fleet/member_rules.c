@@ -94,6 +94,7 @@ static void rules_merge(struct davy_member *m, const struct davy_fleet_rule *fou
 			memset(r, 0, sizeof(*r));
 			r->rule.id = found[i].id;
 			r->first_ms = m->now_ms;
+			m->count_ms = m->now_ms;
 			rules_want_sample(m, r);
 		}
 		r->rule = found[i];

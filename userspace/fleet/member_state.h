@@ -66,6 +66,7 @@ void davy_member_judge(struct davy_member *m);
 json_t *davy_member_news(struct davy_member *m);
 void davy_member_told(struct davy_member *m);
 void davy_member_forget_told(struct davy_member *m); /* the store has lost all */
+void davy_member_check_told(struct davy_member *m);  /* the store may have lost some */
 
 /* Splits PREFIX KIND/HOST/ID; false: another key. */
 bool davy_member_key_read(const struct davy_member *m, const json_t *key, const char *kind,

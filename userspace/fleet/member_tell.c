@@ -120,6 +120,26 @@ void davy_member_forget_told(struct davy_member *m)
 		m->own[i].told = false;
 }
 
+/*
+ * After a connection was lost, the store may be an older one although its revision does not tell.
+ * Rows with failures were just read; the others are written again.
+ */
+void davy_member_check_told(struct davy_member *m)
+{
+	m->announced = false;
+	for (size_t i = 0; i < m->own_count; i++) {
+		struct davy_member_own *o = &m->own[i];
+		bool there = false;
+
+		for (size_t j = 0; j < m->failed.count && o->told_failed && !there; j++)
+			there = !strcmp(m->failed.row[j].host, m->config.host) &&
+				!strcmp(m->failed.row[j].id, o->e.id) &&
+				!memcmp(m->failed.row[j].entry.faults, o->e.entry.faults,
+					sizeof(o->e.entry.faults));
+		o->told &= there;
+	}
+}
+
 static struct davy_member_own *tell_find(struct davy_member_own *own, size_t count, const char *id)
 {
 	for (size_t i = 0; i < count; i++)

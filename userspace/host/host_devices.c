@@ -146,6 +146,9 @@ static struct davy_host_device *host_devices_place_for(const json_t *device, int
 	host_devices_blank(d);
 	if (pci[0] && strlen(pci) < sizeof(d->gpu.device) && !pci[davy_text_shown_length(pci)])
 		davy_copy_name(d->gpu.device, sizeof(d->gpu.device), pci);
+	else if (!strncmp(host_devices_text_of(device, "name"), DAVY_LLVMPIPE,
+			  strlen(DAVY_LLVMPIPE)))
+		davy_copy_name(d->gpu.device, sizeof(d->gpu.device), DAVY_LLVMPIPE);
 	else
 		snprintf(d->gpu.device, sizeof(d->gpu.device), "vulkan%d", index);
 	return d;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/event/types.h"
 #include "reporter/dossier.h"
 
 #include <ctype.h>
@@ -99,7 +100,7 @@ static const char *account_name(struct account_names *n, const char *name, bool 
 
 static const char *account_device(const struct account_names *n, const char *device)
 {
-	if (!n->redact || !*device || account_is_pci(device) || !strcmp(device, "llvmpipe"))
+	if (!n->redact || !*device || account_is_pci(device) || !strcmp(device, DAVY_LLVMPIPE))
 		return device;
 	return "a device";
 }

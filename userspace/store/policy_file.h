@@ -12,6 +12,7 @@
 #define DAVY_POLICY_NAME     "backend.conf"
 #define DAVY_POLICY_FILE_MAX DAVY_POLICY_TEXT_MAX
 #define DAVY_FLEET_NAME	     "fleet" /* folder of the state directory; davylamp-fleet writes it */
+#define DAVY_FLEET_STATUS    "status.json" /* in it */
 
 /* 960 KB, touched only as far as there are rules: make it static, or use malloc(). */
 struct davy_policy_layers {

@@ -13,8 +13,9 @@
 
 #include "bpf/wire.h"
 
-#define DAVY_DEVICE_LEN	   32 /* "0000:03:00.0"; "llvmpipe" for a device without DRM */
-#define DAVY_MODEL_LEN	   96 /* file name or alias, not the path */
+#define DAVY_DEVICE_LEN	   32	      /* "0000:03:00.0"; "llvmpipe" for a device without DRM */
+#define DAVY_LLVMPIPE	   "llvmpipe" /* Vulkan on the CPU: its device in the ledger and for exec */
+#define DAVY_MODEL_LEN	   96	      /* file name or alias, not the path */
 #define DAVY_DETAIL_LEN	   64
 #define DAVY_UNIT_LEN	   80  /* a systemd unit; a longer name is cut */
 #define DAVY_CONTAINER_LEN 72  /* an id of 64 digits, or a name */

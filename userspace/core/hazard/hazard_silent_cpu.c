@@ -37,7 +37,7 @@ static bool silent_cpu_has_gpu(const struct davy_process *p)
 {
 	if (p->refused_ns && p->role == DAVY_ROLE_DISCOVERY)
 		return false; /* what it reports decides for the runners after it */
-	if (davy_same_name(p->device, "llvmpipe") || p->backend == DAVY_BACKEND_CPU)
+	if (davy_same_name(p->device, DAVY_LLVMPIPE) || p->backend == DAVY_BACKEND_CPU)
 		return false;
 	return p->device[0] || (p->backend != DAVY_BACKEND_UNKNOWN && !p->refused_ns);
 }

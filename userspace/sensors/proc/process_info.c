@@ -176,7 +176,7 @@ static void process_info_name_devices(struct davy_process_info *info,
 	if (ev->backend != DAVY_BACKEND_VULKAN || ev->device[0])
 		return;
 	if (t->llvmpipe_thread || t->vk_memory)
-		davy_copy_name(ev->device, sizeof(ev->device), "llvmpipe");
+		davy_copy_name(ev->device, sizeof(ev->device), DAVY_LLVMPIPE);
 	else if (t->drm_shim)
 		davy_copy_name(ev->device, sizeof(ev->device), "drm-shim");
 	info->device_used = ev->device[0] != 0;
