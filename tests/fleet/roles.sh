@@ -115,11 +115,23 @@ check "a service that starts without etcd leaves the rules" grep -q 'ubatch = 25
 etcd_start --client-cert-auth --trusted-ca-file "$work/ca.crt" --cert-file "$work/etcd.crt" --key-file "$work/etcd.key"
 check "it connects when etcd is back" until_true 60 status_is three .connected
 
+echo "== a row ends with its versions"
+sqlite3 "$work/one/davylamp.db" "UPDATE ledger SET last_s = strftime('%s') - 864000 WHERE model = 'good.gguf'"
+no_row() { as_root get --prefix --keys-only "/davylamp/v1/$1" && ! grep -q . "$work/ctl"; }
+check "a row that the ledger has not seen for a lease is removed" until_true 20 no_row lived/one/
+check "the other rows stay" row_is fail/one/ device_lost
+
 echo "== export and import"
 check "export writes rules and evidence" bash -c "'$program' fleet export --config '$work/three.conf' --state '$work/three' >'$work/export' &&
 	jq -e '(.layer | contains(\"ubatch = 256\")) and (.evidence | length >= 2)' '$work/export' >/dev/null"
 check "import takes the rules" exits 0 "$program" fleet import "$work/export" --state "$work/elsewhere" --socket "$work/none.sock"
 check "the imported rules are those of the export" cmp -s "$work/elsewhere/fleet/backend.conf" "$layer"
+printf '[rule x]\nif pci = 1002:744c\nif model_hash = f739c6215b0b811a\nubatch = 64\nbecause = 4 hosts failed with ubatch 128\n' |
+	jq -Rs '{layer: .}' >"$work/one-rule"
+check "import takes a rule for a GPU" exits 0 "$program" fleet import "$work/one-rule" --state "$work/explained" --socket "$work/none.sock"
+check "policy explain names the fleet's evidence" bash -c "'$program' policy explain --engine llama-server --model tiny.gguf --pci 1002:744c \
+	--state '$work/explained' --config '$work/none' --policies '$STAGE/usr/share/davylamp/policies' |
+	tr -d '\n' | grep -qE 'ubatch = 64 +fleet, .*/fleet/backend.conf:4, rule x +because 4 hosts failed with ubatch 128'"
 jq '.layer = "[rule x]\nargument --evil = yes\n"' "$work/export" >"$work/forged"
 check "an import with anything else is refused" exits 2 "$program" fleet import "$work/forged" --state "$work/elsewhere" --socket "$work/none.sock"
 check "the message names what is allowed" says "expected backends, ubatch, vram_reserve or warn"

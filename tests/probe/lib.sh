@@ -33,7 +33,7 @@ make_agent_program() {
 	trap 'unmake_agent_program; lab_close' EXIT
 	# Read-only: an rm under $work must not reach the root.
 	mount --bind "$LAB_ROOT" "$r" && mount -o remount,bind,ro "$r" || return 1
-	cp "$STAGE/usr/sbin/davylamp" "$STAGE/usr/sbin/davylamp-guard" "$dir/"
+	cp "$STAGE"/usr/sbin/davylamp{,-doctor,-guard} "$dir/"
 	cat >"$dir/davylamp-probe" <<-END
 		#!/bin/sh
 		export VK_DRIVER_FILES=$(echo "$r"/usr/share/vulkan/icd.d/lvp_icd*.json) VK_LAYER_PATH=$r$inside

@@ -560,7 +560,7 @@ json_t *davy_member_status(const struct davy_member *m, uint64_t now_ms)
 			 m->connected, "endpoint", m->etcd.access->endpoint[m->etcd.endpoint],
 			 "why", m->connected ? "" : m->etcd.why, "revision",
 			 (json_int_t)m->revision, "hosts", (json_int_t)m->hosts, "rows_own",
-			 (json_int_t)m->own_count, "rows_failed", (json_int_t)m->failed.count,
+			 (json_int_t)m->own_rows_count, "rows_failed", (json_int_t)m->failed.count,
 			 "rows_refused", (json_int_t)m->refused, "rows_replayed",
 			 (json_int_t)m->replayed, "rolled_back_s", (json_int_t)m->rolled_back_s,
 			 "sent_bytes", (json_int_t)m->etcd.sent, "received_bytes",

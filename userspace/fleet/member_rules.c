@@ -166,7 +166,7 @@ void davy_member_judge(struct davy_member *m)
 					       .device = m->device,
 					       .device_count = m->device_count,
 					       .own = m->own_rows,
-					       .own_count = m->own_count,
+					       .own_count = m->own_rows_count,
 					       .failed = &m->failed,
 					       .lived = &m->lived,
 					       .lived_scale = m->lived_scale };

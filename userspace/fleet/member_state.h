@@ -10,6 +10,7 @@
 struct davy_member_own {
 	struct davy_fleet_row e;
 	bool told, told_failed; /* published, and below which prefix */
+	bool gone;		/* from the ledger, or too old: to be removed */
 	uint64_t told_hash;
 	uint64_t told_s; /* survival that was published */
 };
@@ -28,7 +29,8 @@ struct davy_member {
 	size_t device_count;
 	struct davy_member_own *own;
 	size_t own_count;
-	struct davy_fleet_row *own_rows; /* the same, as the judge reads them */
+	struct davy_fleet_row *own_rows; /* those that are not gone, as the judge reads them */
+	size_t own_rows_count;
 
 	bool connected, synced, watching, announced, counted;
 	bool changed; /* evidence has changed: judge again */

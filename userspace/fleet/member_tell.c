@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fleet/member_state.h"
 #include "lib/hash.h"
@@ -41,10 +42,18 @@ static bool tell_is_news(const struct davy_member *m, const struct davy_member_o
 {
 	uint64_t lived = o->e.entry.survived_s;
 
+	if (o->gone)
+		return o->told;
 	if (!o->told || o->told_failed != davy_fleet_row_failed(&o->e) ||
 	    o->told_hash != tell_hash(&o->e))
 		return true;
 	return lived > o->told_s + m->config.publish_s && lived > o->told_s + o->told_s / 10;
+}
+
+static int tell_delete(const struct davy_member *m, bool failed, const char *id, json_t *list)
+{
+	return json_array_append_new(list, json_pack("{s:{s:o}}", "request_delete_range", "key",
+						     tell_key(m, failed, id)));
 }
 
 static int tell_row(struct davy_member *m, struct davy_member_own *o, json_t *list)
@@ -57,8 +66,7 @@ static int tell_row(struct davy_member *m, struct davy_member_own *o, json_t *li
 	if (!err)
 		err = json_array_append_new(list, tell_put(m, tell_key(m, failed, o->e.id), text));
 	if (!err && o->told && o->told_failed != failed)
-		err = json_array_append_new(list, json_pack("{s:{s:o}}", "request_delete_range",
-							    "key", tell_key(m, !failed, o->e.id)));
+		err = tell_delete(m, !failed, o->e.id, list);
 	free(text);
 	json_decref(value);
 	return err;
@@ -89,10 +97,12 @@ json_t *davy_member_news(struct davy_member *m)
 				    sizeof(m->publish_index) / sizeof(m->publish_index[0]) ||
 			    davy_fleet_row_failed(&o->e) != failed || !tell_is_news(m, o))
 				continue;
-			err = tell_row(m, o, list);
+			err = o->gone ? tell_delete(m, o->told_failed, o->e.id, list)
+				      : tell_row(m, o, list);
 			m->publish_index[m->publishing++] = i;
 		}
 	if (err || !json_array_size(list)) {
+		m->publishing = 0;
 		json_decref(list);
 		return NULL;
 	}
@@ -105,7 +115,7 @@ void davy_member_told(struct davy_member *m)
 	for (size_t i = 0; i < m->publishing; i++) {
 		struct davy_member_own *o = &m->own[m->publish_index[i]];
 
-		o->told = true;
+		o->told = !o->gone;
 		o->told_failed = davy_fleet_row_failed(&o->e);
 		o->told_hash = tell_hash(&o->e);
 		o->told_s = o->e.entry.survived_s;
@@ -136,7 +146,7 @@ void davy_member_check_told(struct davy_member *m)
 				!strcmp(m->failed.row[j].id, o->e.id) &&
 				!memcmp(m->failed.row[j].entry.faults, o->e.entry.faults,
 					sizeof(o->e.entry.faults));
-		o->told &= there;
+		o->told &= there || o->gone; /* still to be removed */
 	}
 }
 
@@ -148,38 +158,70 @@ static struct davy_member_own *tell_find(struct davy_member_own *own, size_t cou
 	return NULL;
 }
 
-void davy_member_rows(struct davy_member *m, const struct davy_own_row *row, size_t count)
+/* Seen within the time of a lease: rows of old versions of the driver or engine end by themselves. */
+static bool tell_is_recent(const struct davy_member *m, const struct davy_own_row *row)
 {
-	size_t most = count < DAVY_FLEET_OWN_MAX ? count : DAVY_FLEET_OWN_MAX;
-	struct davy_member_own *own = calloc(most + 1, sizeof(*own));
-	struct davy_fleet_row *rows = calloc(most + 1, sizeof(*rows));
+	return row->row.entry.last_s > time(NULL) - (int64_t)m->config.lease_s;
+}
+
+/* What was told and is no longer there is kept until it is removed from the store. */
+static size_t tell_keep_gone(const struct davy_member *m, struct davy_member_own *own, size_t used,
+			     size_t room)
+{
+	const size_t now = used;
+
+	for (size_t i = 0; i < m->own_count && used < room; i++) {
+		if (!m->own[i].told || tell_find(own, now, m->own[i].e.id))
+			continue;
+		own[used] = m->own[i];
+		own[used++].gone = true;
+	}
+	return used;
+}
+
+static size_t tell_take(const struct davy_member *m, const struct davy_own_row *row, size_t count,
+			struct davy_member_own *own, struct davy_fleet_row *rows)
+{
 	size_t used = 0;
 
-	if (!own || !rows || m->publishing) { /* the next call has these rows, too */
+	for (size_t i = 0; i < count && used < DAVY_FLEET_OWN_MAX; i++) {
+		struct davy_member_own *o = &own[used];
+		const struct davy_member_own *before;
+
+		if (!tell_is_recent(m, &row[i]) ||
+		    !davy_fleet_row_of(&row[i].row, m->config.host, row[i].device, &o->e))
+			continue;
+		o->e.learned = row[i].learned;
+		before = tell_find(m->own, m->own_count, o->e.id);
+		if (before) {
+			o->told = before->told;
+			o->told_failed = before->told_failed;
+			o->told_hash = before->told_hash;
+			o->told_s = before->told_s;
+		}
+		rows[used++] = o->e;
+	}
+	return used;
+}
+
+void davy_member_rows(struct davy_member *m, const struct davy_own_row *row, size_t count)
+{
+	const size_t room = 2 * DAVY_FLEET_OWN_MAX;
+	struct davy_member_own *own = calloc(room, sizeof(*own));
+	struct davy_fleet_row *rows = calloc(DAVY_FLEET_OWN_MAX, sizeof(*rows));
+
+	if (!own || !rows) {
 		free(own);
 		free(rows);
 		return;
 	}
-	for (size_t i = 0; i < count && used < most; i++) {
-		const struct davy_member_own *before;
-
-		if (!davy_fleet_row_of(&row[i].row, m->config.host, row[i].device, &own[used].e))
-			continue;
-		own[used].e.learned = row[i].learned;
-		before = tell_find(m->own, m->own_count, own[used].e.id);
-		if (before) {
-			own[used].told = before->told;
-			own[used].told_failed = before->told_failed;
-			own[used].told_hash = before->told_hash;
-			own[used].told_s = before->told_s;
-		}
-		rows[used] = own[used].e;
-		used++;
-	}
+	m->own_rows_count = tell_take(m, row, count, own, rows);
+	count = tell_keep_gone(m, own, m->own_rows_count, room);
 	free(m->own);
 	free(m->own_rows);
 	m->own = own;
 	m->own_rows = rows;
-	m->own_count = used;
+	m->own_count = count;
+	m->publishing = 0; /* the running transaction is about other rows: it is repeated */
 	m->changed = true;
 }
