@@ -123,7 +123,7 @@ check "the other rows stay" row_is fail/one/ device_lost
 
 echo "== export and import"
 check "export writes rules and evidence" bash -c "'$program' fleet export --config '$work/three.conf' --state '$work/three' >'$work/export' &&
-	jq -e '(.layer | contains(\"ubatch = 256\")) and (.evidence | length >= 2)' '$work/export' >/dev/null"
+	jq -e '(.layer | contains(\"ubatch = 256\")) and (.evidence | length >= 1)' '$work/export' >/dev/null"
 check "import takes the rules" exits 0 "$program" fleet import "$work/export" --state "$work/elsewhere" --socket "$work/none.sock"
 check "the imported rules are those of the export" cmp -s "$work/elsewhere/fleet/backend.conf" "$layer"
 printf '[rule x]\nif pci = 1002:744c\nif model_hash = f739c6215b0b811a\nubatch = 64\nbecause = 4 hosts failed with ubatch 128\n' |
