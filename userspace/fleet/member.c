@@ -47,6 +47,7 @@ struct davy_member *davy_member_new(const struct davy_member_config *config,
 	m->etcd.access = access;
 	m->etcd.multi = multi;
 	m->lived_scale = 100;
+	m->sample_size = DAVY_MEMBER_SAMPLE;
 	return m;
 }
 
@@ -353,7 +354,7 @@ static void member_on_sample(void *arg, int err, const json_t *answer)
 	}
 	json_array_foreach(list, i, kv) member_take_row(m, &m->sampling, kv, "lived");
 	m->sample_got += json_array_size(list);
-	if (m->sample_step == SAMPLE_AFTER && m->sample_got < DAVY_MEMBER_SAMPLE &&
+	if (m->sample_step == SAMPLE_AFTER && m->sample_got < m->sample_size &&
 	    m->sample_got < m->sample_total) {
 		m->sample_step = SAMPLE_BEFORE;
 		return;
@@ -362,6 +363,7 @@ static void member_on_sample(void *arg, int err, const json_t *answer)
 	m->lived = m->sampling;
 	memset(&m->sampling, 0, sizeof(m->sampling));
 	m->sample_wanted = false;
+	m->sample_size = DAVY_MEMBER_SAMPLE;
 	m->sample_step = SAMPLE_COUNT;
 	m->lived_scale = m->sample_got ? (uint32_t)(m->sample_total * 100 / m->sample_got) : 100;
 	m->sampled_ms = m->now_ms;
@@ -429,7 +431,7 @@ static int member_sample(struct davy_member *m)
 	if (m->sample_step == SAMPLE_COUNT)
 		return member_count_keys(m, "lived", member_on_sample);
 	snprintf(prefix, sizeof(prefix), "%slived/", m->config.prefix);
-	snprintf(limit, sizeof(limit), "%u", DAVY_MEMBER_SAMPLE);
+	snprintf(limit, sizeof(limit), "%" PRIu32, m->sample_size);
 	if (m->sample_step == SAMPLE_BEFORE)
 		return member_range(m, davy_etcd_base64(prefix, strlen(prefix)),
 				    davy_etcd_base64(m->sample_from, strlen(m->sample_from)), limit,

@@ -68,6 +68,20 @@ static void rules_want_sample(struct davy_member *m, const struct davy_member_ru
 	m->sample_wanted = true;
 }
 
+/* Most hosts disagree by a small sample, but less than three times as many as must: look closer. */
+static void rules_look_closer(struct davy_member *m, const struct davy_fleet_rule *r)
+{
+	uint64_t all = (uint64_t)r->hosts_bad + r->hosts_good;
+
+	if (r->verdict != DAVY_FLEET_NO_SHARE || m->sample_wanted ||
+	    m->sample_got >= DAVY_MEMBER_SAMPLE_CLOSE || m->sample_got >= m->sample_total ||
+	    (uint64_t)r->hosts_bad * 300 < all * m->config.share)
+		return;
+	m->sample_size = DAVY_MEMBER_SAMPLE_CLOSE;
+	m->sample_ms = m->now_ms;
+	m->sample_wanted = true;
+}
+
 /* The narrower value of an earlier rule of the same group fails more often: back, everywhere. */
 static void rules_take_back(struct davy_member *m, const struct davy_fleet_rule *worse)
 {
@@ -100,6 +114,7 @@ static void rules_merge(struct davy_member *m, const struct davy_fleet_rule *fou
 		r->rule = found[i];
 		r->seen_ms = m->now_ms;
 		rules_decide(m, r);
+		rules_look_closer(m, &found[i]);
 		if (found[i].verdict == DAVY_FLEET_WITHDRAWN)
 			rules_take_back(m, &found[i]);
 	}

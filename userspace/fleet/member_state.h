@@ -5,7 +5,9 @@
 
 #include "fleet/member.h"
 
-#define DAVY_MEMBER_SAMPLE 128 /* rows without failures that are read for a judgement */
+/* Rows without failures that are read for a judgement, and if the result is close. */
+#define DAVY_MEMBER_SAMPLE	 128
+#define DAVY_MEMBER_SAMPLE_CLOSE 1024
 
 struct davy_member_own {
 	struct davy_fleet_row e;
@@ -51,6 +53,7 @@ struct davy_member {
 	uint64_t sampled_ms, sample_ms; /* the last one, and when the next is due */
 	char sample_from[DAVY_ETCD_KEY_MAX];
 	uint64_t sample_total, sample_got;
+	uint32_t sample_size; /* of the next one, or the one that runs */
 	uint32_t lived_scale;
 
 	struct davy_member_rule rule[DAVY_FLEET_RULES_MAX];
