@@ -158,7 +158,7 @@ static struct davy_member_own *tell_find(struct davy_member_own *own, size_t cou
 	return NULL;
 }
 
-/* Seen within the time of a lease: rows of old versions of the driver or engine end by themselves. */
+/* Seen within the time of a lease: rows of old versions of driver or engine end by themselves. */
 static bool tell_is_recent(const struct davy_member *m, const struct davy_own_row *row)
 {
 	return row->row.entry.last_s > time(NULL) - (int64_t)m->config.lease_s;
