@@ -57,34 +57,40 @@ static __always_inline struct amdgpu_device *iv_device(struct amdgpu_ih_ring *ih
 	return (void *)ih - offset;
 }
 
+#define IV_BYTES 128 /* the entry has 88 on 7.2 */
+
+/* A member of the copy of the entry: one copy costs less than one for each member. */
+#define IV(member)                                                                                 \
+	(*(typeof(((struct amdgpu_iv_entry *)0)->member) *)(                                       \
+		(char *)copy + bpf_core_field_offset(struct amdgpu_iv_entry, member)))
+
 /* Runs in hard interrupt or kworker context: the PASID names the culprit, not current. */
 SEC("?tp_btf/amdgpu_iv")
 int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 {
 	struct davy_sum_key key = { .fact = DAVY_FACT_GPU_FAULT };
+	__u32 size = bpf_core_type_size(struct amdgpu_iv_entry);
+	__u64 copy[IV_BYTES / sizeof(__u64)];
 	struct amdgpu_device *adev;
 	struct iv_meaning meaning;
-	__u32 vmid;
 
 	/*
 	 * 3: forwarded to the software ring (7.2: also gfx6 faults); it was counted at its first
 	 * arrival
 	 */
-	if (!iv || ih_index > 2)
+	if (!iv || ih_index > 2 ||
+	    bpf_probe_read_kernel(copy, size < IV_BYTES ? size : IV_BYTES, iv))
 		return 0;
-	meaning = iv_decode(BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
-			    BPF_CORE_READ(iv, src_data[0]), BPF_CORE_READ(iv, src_data[1]));
+	meaning = iv_decode(IV(client_id), IV(src_id), IV(src_data[0]), IV(src_data[1]));
 	if (meaning.fault_class == DAVY_FAULT_NONE)
 		return 0;
-	adev = iv_device(BPF_CORE_READ(iv, ih), ih_index);
-	vmid = BPF_CORE_READ(iv, vmid);
+	adev = iv_device(IV(ih), ih_index);
 	key.device = (__u64)BPF_CORE_READ(adev, dev);
-	key.pasid = BPF_CORE_READ(iv, pasid);
-	if (!key.pasid && BPF_CORE_READ(iv, client_id) == IH_LEGACY)
-		key.pasid = pasid_of_vmid(adev, vmid);
+	key.pasid = IV(pasid);
+	if (!key.pasid && IV(client_id) == IH_LEGACY)
+		key.pasid = pasid_of_vmid(adev, IV(vmid));
 	key.what = meaning.fault_class;
-	key.detail = DAVY_FAULT_DETAIL(vmid, BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
-				     meaning.flags);
+	key.detail = DAVY_FAULT_DETAIL(IV(vmid), IV(client_id), IV(src_id), meaning.flags);
 	return fact_count(&key, 0, 0, meaning.addr);
 }
 
@@ -131,7 +137,7 @@ int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 	owner = davy_owner_of(ttm);
 	if (!owner)
 		owner = davy_vm_tgid(vm);
-	return moved(ttm, owner, BPF_CORE_READ(vm, pasid), old_place == PLACE_VRAM);
+	return moved(ttm, owner, vm ? BPF_CORE_READ(vm, pasid) : 0, old_place == PLACE_VRAM);
 }
 
 /* If VRAM is full, the kernel silently uses GTT (amdgpu_gem_object_create). */

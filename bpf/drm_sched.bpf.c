@@ -26,6 +26,16 @@ static __always_inline struct davy_sched *sched_of(struct drm_gpu_scheduler *sch
 	return sched_add(key, &fresh);
 }
 
+/* A job may fail before any job has run on the ring. Its name is compared when a job runs. */
+static __always_inline void sched_meet(struct drm_gpu_scheduler *sched)
+{
+	__u64 key = (__u64)sched;
+	struct davy_sched *known = bpf_map_lookup_elem(&scheds, &key);
+
+	if (!known || known->device != (__u64)BPF_CORE_READ(sched, dev))
+		sched_of(sched);
+}
+
 /* Runs in the submitter's context: only here the owner is known for certain. */
 static __always_inline int job_queued(struct drm_sched_job *job)
 {
@@ -36,7 +46,7 @@ static __always_inline int job_queued(struct drm_sched_job *job)
 		return 0;
 	key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
 	state.sched = (__u64)BPF_CORE_READ(job, sched);
-	sched_of(BPF_CORE_READ(job, sched)); /* a job may fail before any job has run on the ring */
+	sched_meet((struct drm_gpu_scheduler *)state.sched);
 	state.queued_ns = bpf_ktime_get_boot_ns();
 	state.tgid = davy_current();
 	return job_add(&key, &state);
@@ -44,6 +54,7 @@ static __always_inline int job_queued(struct drm_sched_job *job)
 
 static __always_inline int job_running(struct drm_sched_job *job)
 {
+	__u64 now = bpf_ktime_get_boot_ns();
 	struct drm_gpu_scheduler *gpu_sched;
 	struct davy_job *state, fresh = {};
 	struct davy_sched *sched;
@@ -56,16 +67,16 @@ static __always_inline int job_running(struct drm_sched_job *job)
 	sched = sched_of(gpu_sched);
 	if (sched) {
 		__sync_fetch_and_add(&sched->run_count, 1);
-		sched->last_run_ns = bpf_ktime_get_boot_ns();
+		sched->last_run_ns = now;
 	}
 	key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
 	state = bpf_map_lookup_elem(&jobs, &key);
 	if (state) {
-		state->run_ns = bpf_ktime_get_boot_ns();
+		state->run_ns = now;
 		return 0;
 	}
 	fresh.sched = (__u64)gpu_sched; /* queued before the agent attached: owner unknown */
-	fresh.run_ns = bpf_ktime_get_boot_ns();
+	fresh.run_ns = now;
 	return job_add(&key, &fresh);
 }
 

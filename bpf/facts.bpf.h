@@ -86,13 +86,24 @@ static __always_inline struct davy_sum *sum_of(struct davy_sum_key *key, const c
 	return known;
 }
 
+/* A flood is reported again when it has grown by this part of its count, or after this time. */
+#define FLOOD_PART 4
+#define FLOOD_NS   1000000000ULL
+
+/*
+ * After the first report the agent does not rest: its tick reports the sum of a flood, which
+ * therefore needs fewer reports here the longer it lasts.
+ */
 static __always_inline bool sum_speaks(struct davy_sum *sum, __u32 fact)
 {
 	struct davy_threshold *t = bpf_map_lookup_elem(&thresholds, &fact);
+	__u64 quiet_ns = sum->last_ns - sum->spoke_ns;
 
 	if (!sum->spoke_ns)
 		return true;
-	if (!t || sum->last_ns - sum->spoke_ns < t->quiet_ns)
+	if (!t || quiet_ns < t->quiet_ns)
+		return false;
+	if (quiet_ns < FLOOD_NS && (sum->count - sum->spoke_count) * FLOOD_PART < sum->count)
 		return false;
 	return (t->count && sum->count - sum->spoke_count >= t->count) ||
 	       (t->bytes && sum->bytes - sum->spoke_bytes >= t->bytes);
@@ -139,7 +150,8 @@ static __always_inline int fact_count(struct davy_sum_key *key, const char *name
 	if (!sum)
 		return 0;
 	__sync_fetch_and_add(&sum->count, 1);
-	__sync_fetch_and_add(&sum->bytes, bytes);
+	if (bytes)
+		__sync_fetch_and_add(&sum->bytes, bytes);
 	sum->addr = addr;
 	sum->last_ns = bpf_ktime_get_boot_ns();
 	if (sum_speaks(sum, key->fact))

@@ -94,13 +94,13 @@ int BPF_PROG(request_added, struct i915_request *rq)
 		return 0;
 	engine = BPF_CORE_READ(rq, engine);
 	sched = engine_of(engine);
+	state.queued_ns = state.run_ns = bpf_ktime_get_boot_ns();
 	if (sched) {
 		__sync_fetch_and_add(&sched->run_count, 1);
-		sched->last_run_ns = bpf_ktime_get_boot_ns();
+		sched->last_run_ns = state.run_ns;
 	}
 	key = job_key(&rq->fence);
 	state.sched = (__u64)engine;
-	state.queued_ns = state.run_ns = bpf_ktime_get_boot_ns();
 	state.tgid = davy_current();
 	return job_add(&key, &state);
 }

@@ -37,12 +37,18 @@ struct {
 	__type(value, struct davy_times);
 } fresh_times SEC(".maps");
 
+/* One copy for both where they are neighbours: on all known kernels. */
 static __always_inline struct davy_job_key job_key(struct dma_fence *fence)
 {
-	struct davy_job_key key = {
-		.fence_context = BPF_CORE_READ(fence, context),
-		.fence_seqno = BPF_CORE_READ(fence, seqno),
-	};
+	__u64 context = bpf_core_field_offset(struct dma_fence, context);
+	struct davy_job_key key = {};
+
+	if (bpf_core_field_offset(struct dma_fence, seqno) == context + sizeof(key.fence_context)) {
+		bpf_probe_read_kernel(&key, sizeof(key), (void *)fence + context);
+		return key;
+	}
+	key.fence_context = BPF_CORE_READ(fence, context);
+	key.fence_seqno = BPF_CORE_READ(fence, seqno);
 	return key;
 }
 
