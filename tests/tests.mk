@@ -272,15 +272,33 @@ fuzz: setup-test
 	@$(MAKE) --no-print-directory -s $(FUZZ_BIN)
 	@FUZZ_RUNS=$(FUZZ_RUNS) tests/fuzz/long
 
+# The drivers' programs that are measured without their drivers.
+BENCH_BPF := amdgpu amdgpu_tdr drm drm_sched fence i915
+
+.PHONY: bench-programs
+bench-programs: $(addprefix $(O)/bench/,core months clients hooks react llama-server) $(BENCH_BPF:%=$(O)/gen/%.bpf.o) $(O)/gen/parts.bpf.o
+
 bench: setup-test
-	@$(MAKE) --no-print-directory -s stage lab $(O)/bench/core $(O)/bench/months $(O)/bench/clients
-	@tests/bench/run
+	@$(MAKE) --no-print-directory -s stage lab bench-programs
+	@BASE="$(BASE)" ONLY="$(ONLY)" tests/bench/run
 
 $(O)/bench/core: tests/bench/core.c $(SHARED)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $^
 
-$(O)/bench/clients: tests/bench/clients.c
+$(O)/bench/hooks: tests/bench/hooks.c bpf/wire.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -Ibpf -o $@ $< -lbpf -lpthread
+
+$(O)/gen/parts.bpf.o: tests/bench/parts.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(O)/bench/llama-server: tests/bench/engine.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $<
+
+$(O)/bench/clients $(O)/bench/react: $(O)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $<
 
