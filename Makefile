@@ -231,7 +231,7 @@ help:
 	@echo "    ('make test-vm KERNEL=6.1': one kernel)"
 	@echo "  make dmem-kernel  build a kernel with the dmem controller for 'make test-vm' (40 minutes)"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and search for better ones"
-	@echo "  make bench        cost beside its targets and other tools (six minutes; BASE=REVISION: beside that build)"
+	@echo "  make bench        cost beside its targets and other tools (BASE=REVISION: and beside that build)"
 	@echo "  make chaos        inject seeded faults and audit the host after each: SEED=1 MINUTES=10,"
 	@echo "                    KERNEL=6.12 for the VM (docs/chaos.md)"
 	@echo "  make fuzz         fuzz the parsers and the core (long; FUZZ_RUNS=1000000)"
