@@ -17,8 +17,7 @@ if ! lab_open; then
 	return 0
 fi
 lab_exit() {
-	for name in one two; do [[ ! ${service[$name]-} ]] || end "${service[$name]}"; done
-	etcd_stop
+	on_exit
 	lab_close
 }
 trap lab_exit EXIT

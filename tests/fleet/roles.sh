@@ -46,7 +46,6 @@ make_host() { # HOST
 	printf '%s\n' "endpoints = $etcd_url" "ca = $work/ca.crt" "certificate = $work/host.crt" "key = $work/host.key" \
 		"user = $1" "password_file = $work/$1.password" "host = $1" "quorum = 2" "trial = 1 s" >"$work/$1.conf"
 }
-declare -A service
 serve() { # HOST
 	"$program" fleet run --config "$work/$1.conf" --state "$work/$1" --socket "$work/$1.sock" >"$work/$1.fleet.out" 2>&1 &
 	service[$1]=$!

@@ -24,7 +24,7 @@
 
 #define ASK_MS		3000 /* Prometheus waits 10 s by default */
 #define INTERVAL_MAX_MS 3600000
-#define FLEET_MAX	(256 * 1024) /* bytes of davylamp-fleet's state */
+#define FLEET_MAX	((size_t)256 * 1024) /* bytes of davylamp-fleet's state */
 
 static const char usage[] =
 	"usage: davylamp exporter [OPTIONS]\n"

@@ -336,7 +336,7 @@ static void judge_count_faults(const struct davy_fleet_row *const *row, size_t c
 
 size_t davy_fleet_judge(const struct davy_judge_question *q, struct davy_fleet_rule *ret_rules)
 {
-	const struct davy_fleet_row **row = calloc(q->failed->count + 1, sizeof(*row));
+	const struct davy_fleet_row **row = calloc(q->failed->count + 1, sizeof(void *));
 	struct judge_group *g = malloc(sizeof(*g));
 	size_t count = 0, rules = 0;
 
@@ -344,7 +344,7 @@ size_t davy_fleet_judge(const struct davy_judge_question *q, struct davy_fleet_r
 		if (judge_is_here(q, &q->failed->row[i]) && judge_may_run(q, &q->failed->row[i]))
 			row[count++] = &q->failed->row[i];
 	if (row && g)
-		qsort(row, count, sizeof(*row), judge_order);
+		qsort(row, count, sizeof(void *), judge_order);
 	for (size_t i = 0, next; g && i < count && rules < DAVY_FLEET_RULES_MAX; i = next) {
 		struct davy_fleet_rule *r = &ret_rules[rules];
 
