@@ -161,8 +161,9 @@ int davy_fleet_run(const struct davy_fleet_options *o)
 	if (err)
 		davy_log("fleet: the network half cannot be started: %s", strerror(-err));
 	status = err ? DAVY_EXIT_FAILED : davy_keeper_run(o->state, o->socket, pair[0]);
-	davy_child_end(&child, 2000);
+	/* The keeper may not signal another user: the end of the socket ends the other half. */
 	close(pair[0]);
+	davy_child_end(&child, 2000);
 	free(r);
 	return status;
 }
