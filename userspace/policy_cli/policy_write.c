@@ -47,7 +47,7 @@ static const char usage[] =
 	"\n"
 	"  --driver, --vendor, --kind, --pci, --gfx, --generation, --compute-units,\n"
 	"  --firmware, --kernel, --lockup, --backend, --force, --known: describe a GPU\n"
-	"                         that need not exist; see 'davylamp policy explain --help'\n"
+	"                         that need not exist, as for 'davylamp policy explain'\n"
 	"  --policies DIR         shipped rules (" DAVY_DATA_DIR "/policies)\n"
 	"  --config DIR           the administrator's rules (/etc/davylamp)\n"
 	"  --state DIR            the agent's rules (/var/lib/davylamp)\n"
