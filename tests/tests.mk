@@ -217,6 +217,11 @@ $(O)/exporter/tries.so: tests/exporter/tries.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -shared -fPIC -o $@ $<
 
+.PHONY: test-fleet
+test-fleet: setup-test
+	@$(MAKE) --no-print-directory -s stage lab $(O)/fleet/swarm
+	@tests/run fleet
+
 .PHONY: test-container
 test-container: setup-test
 	@$(MAKE) --no-print-directory -s stage lab lab-container
@@ -312,8 +317,3 @@ lint: setup-lint
 
 format: setup-lint
 	clang-format -i $$(git ls-files '*.c' '*.h')
-
-.PHONY: test-fleet
-test-fleet: setup-test
-	@$(MAKE) --no-print-directory -s stage lab $(O)/fleet/swarm
-	@tests/run fleet

@@ -167,7 +167,7 @@ static void step_all(void)
 
 static int64_t status_number(const struct host *h, const char *key)
 {
-	json_t *s = davy_member_status(h->member, 0);
+	json_t *s = davy_member_status(h->member);
 	int64_t value =
 		json_integer_value(json_object_get(s, key)) + json_is_true(json_object_get(s, key));
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fleet/fleet_rules.h"
-#include "fleet/member_state.h"
+#include "fleet/etcd.h"
 #include "store/policy_file.h"
 
 static void read_layer(const struct davy_fleet_rule *rule, size_t count)
@@ -56,8 +56,8 @@ static const char *kv_host(const json_t *kv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct davy_member m = { .config = { .prefix = "/d/" } };
-	char host[DAVY_FLEET_HOST_LEN], id[DAVY_FLEET_ID_LEN], value[DAVY_FLEET_VALUE_MAX + 1];
+	char key[DAVY_ETCD_KEY_MAX], host[DAVY_FLEET_HOST_LEN], id[DAVY_FLEET_ID_LEN],
+		value[DAVY_FLEET_VALUE_MAX + 1];
 	json_t *answer = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL), *kv;
 	struct davy_fleet_table t = { .count = 0 };
 	struct davy_fleet_row row;
@@ -71,8 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* base64 and the id are hard to guess: also a plain host and object */
 		if (davy_fleet_row_take(text, kv_host(kv), &row))
 			davy_fleet_put(&t, &row);
-		if (n >= 0 &&
-		    davy_member_key_read(&m, json_object_get(kv, "key"), "fail", host, id) &&
+		if (n >= 0 && davy_etcd_text(json_object_get(kv, "key"), key, sizeof(key)) >= 0 &&
+		    davy_fleet_key_read(key, "/d/", "fail", host, id) &&
 		    davy_fleet_row_read(host, id, value, (size_t)n, &row))
 			davy_fleet_put(&t, &row);
 	}

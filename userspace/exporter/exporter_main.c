@@ -6,9 +6,7 @@
 #include "exporter/exporter.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,12 +17,11 @@
 #include "lib/standard_fds.h"
 #include "store/config_value.h"
 #include "store/learned.h"
-#include "store/policy_file.h"
+#include "verb/fleet_status.h"
 #include "verb/verb.h"
 
 #define ASK_MS		3000 /* Prometheus waits 10 s by default */
 #define INTERVAL_MAX_MS 3600000
-#define FLEET_MAX	((size_t)256 * 1024) /* bytes of davylamp-fleet's state */
 
 static const char usage[] =
 	"usage: davylamp exporter [OPTIONS]\n"
@@ -92,22 +89,6 @@ static int exporter_ask(const char *socket_path, json_t **ret_status)
 	return -EBADMSG;
 }
 
-/* The file is root's; NULL: none, or no JSON. */
-static json_t *exporter_fleet(const char *state_dir)
-{
-	char path[PATH_MAX], *text = malloc(FLEET_MAX);
-	json_t *status = NULL;
-	ssize_t n = -1;
-
-	if (text && snprintf(path, sizeof(path), "%s/" DAVY_FLEET_NAME "/" DAVY_FLEET_STATUS,
-			     state_dir) < (int)sizeof(path))
-		n = davy_read_whole(path, text, FLEET_MAX);
-	if (n > 0)
-		status = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
-	free(text);
-	return status;
-}
-
 static void exporter_note(struct davy_exporter *x, int err)
 {
 	if (err && !x->down)
@@ -122,6 +103,7 @@ char *davy_exporter_text(struct davy_exporter *x, enum davy_metrics_format forma
 {
 	struct davy_metrics *set = calloc(1, sizeof(*set));
 	json_t *status = NULL, *fleet;
+	const char *why;
 	char *text = NULL;
 	FILE *out = set ? open_memstream(&text, ret_size) : NULL;
 	bool good = out != NULL;
@@ -129,7 +111,7 @@ char *davy_exporter_text(struct davy_exporter *x, enum davy_metrics_format forma
 	if (good) {
 		exporter_note(x, exporter_ask(x->socket_path, &status));
 		davy_metrics_of_status(set, status);
-		fleet = exporter_fleet(x->state_dir);
+		fleet = davy_fleet_status_read(x->state_dir, &why);
 		davy_metrics_of_fleet(set, fleet, time(NULL));
 		json_decref(fleet);
 		good = davy_metrics_print(set, format, out);

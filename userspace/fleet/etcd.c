@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fleet/etcd.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <nettle/base64.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,15 +86,12 @@ int64_t davy_etcd_number(const json_t *object, const char *key, int64_t otherwis
 	return errno || *end ? otherwise : value;
 }
 
-json_t *davy_etcd_range_end(const char *prefix)
+void davy_etcd_end(const char *prefix, char ret_end[DAVY_ETCD_KEY_MAX])
 {
-	char end[DAVY_ETCD_KEY_MAX];
-	size_t len = (size_t)snprintf(end, sizeof(end), "%s", prefix);
+	size_t len = (size_t)snprintf(ret_end, DAVY_ETCD_KEY_MAX, "%s", prefix);
 
-	if (!len || len >= sizeof(end))
-		return NULL;
-	end[len - 1]++;
-	return davy_etcd_base64(end, len);
+	assert(len && len < DAVY_ETCD_KEY_MAX);
+	ret_end[len - 1]++;
 }
 
 static void etcd_free(struct davy_etcd_call *c)
@@ -218,6 +217,7 @@ static int etcd_start(struct davy_etcd *e, const char *path, json_t *body, davy_
 	int err = *slot ? -EBUSY : -ENOMEM;
 
 	if (c) {
+		e->why[0] = 0;
 		c->etcd = e;
 		c->done = done;
 		c->arg = arg;
@@ -250,6 +250,44 @@ int davy_etcd_ask(struct davy_etcd *e, const char *path, json_t *body, davy_etcd
 		  void *arg)
 {
 	return etcd_start(e, path, body, done, arg, false);
+}
+
+int davy_etcd_authenticate(struct davy_etcd *e, davy_etcd_done done, void *arg)
+{
+	return davy_etcd_ask(
+		e, "/v3/auth/authenticate",
+		json_pack("{s:s, s:s}", "name", e->access->user, "password", e->access->password),
+		done, arg);
+}
+
+int davy_etcd_token(struct davy_etcd *e, const json_t *answer)
+{
+	const char *token = json_string_value(json_object_get(answer, "token"));
+
+	if (!token || strlen(token) >= sizeof(e->token) ||
+	    davy_text_shown_length(token) != strlen(token)) {
+		etcd_say(e, "etcd's answer has no token");
+		return -EBADMSG;
+	}
+	memcpy(e->token, token, strlen(token) + 1);
+	return 0;
+}
+
+/* The key after another one is the same with a zero byte. */
+int davy_etcd_range(struct davy_etcd *e, const struct davy_etcd_range *r, davy_etcd_done done,
+		    void *arg)
+{
+	char limit[16], revision[32];
+
+	snprintf(limit, sizeof(limit), "%" PRIu32, r->limit);
+	snprintf(revision, sizeof(revision), "%" PRId64, r->revision);
+	return davy_etcd_ask(e, "/v3/kv/range",
+			     json_pack("{s:o, s:o, s:s, s:s, s:b}", "key",
+				       davy_etcd_base64(r->from, strlen(r->from) + r->after),
+				       "range_end", davy_etcd_base64(r->end, strlen(r->end)),
+				       "limit", limit, "revision", revision, "count_only",
+				       !r->limit),
+			     done, arg);
 }
 
 int davy_etcd_watch(struct davy_etcd *e, json_t *body, davy_etcd_done done, void *arg)

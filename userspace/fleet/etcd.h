@@ -19,7 +19,7 @@
 #define DAVY_ETCD_TIMEOUT_MS 10000
 #define DAVY_ETCD_WHY	     192
 
-/* Where and as whom; all texts outlive the connection. */
+/* Endpoints and credentials. The texts must stay valid as long as the connection. */
 struct davy_etcd_access {
 	const char *endpoint[DAVY_ETCD_ENDPOINTS]; /* "https://etcd1:2379" */
 	size_t endpoint_count;
@@ -45,10 +45,27 @@ struct davy_etcd {
 /*
  * Asks for "path" ("/v3/kv/range") with a body, which it takes. One request at a time: -EBUSY.
  * Results: 0; -EACCES (refused, or the token has expired); -ETIMEDOUT; -ECONNREFUSED; -EBADMSG;
- * -EIO: etcd refused it, "why" has its words.
+ * -EFBIG; -EIO: etcd refused it, "why" has its words.
  */
 int davy_etcd_ask(struct davy_etcd *e, const char *path, json_t *body, davy_etcd_done done,
 		  void *arg);
+
+/* Asks for a token; "done" passes the answer to davy_etcd_token(). */
+int davy_etcd_authenticate(struct davy_etcd *e, davy_etcd_done done, void *arg);
+int davy_etcd_token(struct davy_etcd *e, const json_t *answer); /* 0, or -EBADMSG */
+
+/*
+ * Asks for the keys from "from" (inclusive, or after it) up to "end", at most "limit". Revision 0:
+ * the latest. Limit 0: only their number.
+ */
+struct davy_etcd_range {
+	const char *from, *end;
+	bool after;
+	uint32_t limit;
+	int64_t revision;
+};
+int davy_etcd_range(struct davy_etcd *e, const struct davy_etcd_range *range, davy_etcd_done done,
+		    void *arg);
 
 /*
  * A watch: "done" is called for each line with its "result", and once with an error when it ends.
@@ -71,6 +88,6 @@ ssize_t davy_etcd_text(const json_t *value, char *buf, size_t size);
 int64_t davy_etcd_number(const json_t *object, const char *key, int64_t otherwise);
 
 /* The end of the range of all keys with this prefix: its last byte plus one. */
-json_t *davy_etcd_range_end(const char *prefix);
+void davy_etcd_end(const char *prefix, char ret_end[DAVY_ETCD_KEY_MAX]);
 
 #endif

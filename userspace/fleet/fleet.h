@@ -19,7 +19,4 @@ int davy_fleet_evidence(const struct davy_fleet_options *o);
 int davy_fleet_export(const struct davy_fleet_options *o);
 int davy_fleet_import(const struct davy_fleet_options *o);
 
-/* The state file as JSON, a new reference; NULL: none, or no JSON; "why" says which. */
-json_t *davy_fleet_status_read(const char *state_dir, const char **ret_why);
-
 #endif

@@ -18,14 +18,15 @@
 #include "store/policy_file.h"
 
 #define SUMS_MAX    4096
-#define PAGE	    "512"
+#define PAGE	    512
 #define SPEAK_MS    2000
 #define DEADLINE_MS 120000
 
 /* All hosts with one setting. */
 struct query_sum {
 	struct davy_fleet_row of;
-	uint64_t hosts, failed_hosts, survived_s, failures;
+	uint64_t rows, rows_failed; /* a host has a row for each kernel and firmware */
+	uint64_t survived_s, failures;
 	uint32_t deepest;
 };
 
@@ -38,7 +39,6 @@ struct fleet_query {
 	size_t count, rows, refused, left_out;
 	const char *kind;
 	char from[DAVY_ETCD_KEY_MAX];
-	char last_host[DAVY_FLEET_HOST_LEN];
 	bool more;
 	int err;
 };
@@ -66,32 +66,23 @@ static void query_add(struct fleet_query *q, const struct davy_fleet_row *e)
 		s->of = *e;
 		q->count++;
 	}
-	s->hosts++; /* a host has a row of its own for each kernel and firmware */
-	s->failed_hosts += davy_fleet_row_failed(e);
+	s->rows++;
+	s->rows_failed += davy_fleet_row_failed(e);
 	s->survived_s += e->entry.survived_s;
 	s->deepest = e->entry.deepest > s->deepest ? e->entry.deepest : s->deepest;
 	for (int i = DAVY_CLASS_NONE + 1; i < DAVY_CLASS_COUNT; i++) {
 		s->failures += e->entry.faults[i];
-		if (&s->of.entry != &e->entry && s->hosts > 1)
+		if (s->rows > 1)
 			s->of.entry.faults[i] += e->entry.faults[i];
 	}
 }
 
-/* PREFIX KIND/HOST/ID */
-static bool query_key(const struct fleet_query *q, const json_t *key, char *host, char *id)
+static bool query_key(const struct fleet_query *q, const json_t *kv, char *host, char *id)
 {
-	char text[DAVY_ETCD_KEY_MAX], *at, *slash;
+	char text[DAVY_ETCD_KEY_MAX];
 
-	if (davy_etcd_text(key, text, sizeof(text)) < 0)
-		return false;
-	at = text + strlen(q->config.member.prefix) + strlen(q->kind) + 1;
-	slash = at < text + strlen(text) ? strchr(at, '/') : NULL;
-	if (!slash || slash - at >= DAVY_FLEET_HOST_LEN || strlen(slash + 1) >= DAVY_FLEET_ID_LEN)
-		return false;
-	*slash = 0;
-	davy_copy_name(host, DAVY_FLEET_HOST_LEN, at);
-	davy_copy_name(id, DAVY_FLEET_ID_LEN, slash + 1);
-	return true;
+	return davy_etcd_text(json_object_get(kv, "key"), text, sizeof(text)) >= 0 &&
+	       davy_fleet_key_read(text, q->config.member.prefix, q->kind, host, id);
 }
 
 static void query_on_page(void *arg, int err, const json_t *answer)
@@ -108,7 +99,7 @@ static void query_on_page(void *arg, int err, const json_t *answer)
 		ssize_t n = davy_etcd_text(json_object_get(kv, "value"), value, sizeof(value));
 
 		q->rows++;
-		if (n < 0 || !query_key(q, json_object_get(kv, "key"), host, id) ||
+		if (n < 0 || !query_key(q, kv, host, id) ||
 		    !davy_fleet_row_read(host, id, value, (size_t)n, &e))
 			q->refused++;
 		else
@@ -122,11 +113,7 @@ static void query_on_token(void *arg, int err, const json_t *answer)
 {
 	struct fleet_query *q = arg;
 
-	q->err = err;
-	davy_copy_name(q->etcd.token, sizeof(q->etcd.token),
-		       json_string_value(json_object_get(answer, "token"))
-			       ? json_string_value(json_object_get(answer, "token"))
-			       : "");
+	q->err = err ? err : davy_etcd_token(&q->etcd, answer);
 }
 
 static int query_wait(struct fleet_query *q, uint64_t until_ms)
@@ -144,20 +131,16 @@ static int query_wait(struct fleet_query *q, uint64_t until_ms)
 
 static int query_range(struct fleet_query *q, const char *kind, uint64_t until_ms)
 {
-	char prefix[DAVY_ETCD_KEY_MAX];
+	char prefix[DAVY_ETCD_KEY_MAX], end[DAVY_ETCD_KEY_MAX];
+	struct davy_etcd_range page = { .from = q->from, .end = end, .limit = PAGE };
 	int err = 0;
 
 	q->kind = kind;
-	snprintf(prefix, sizeof(prefix), "%s%s/", q->config.member.prefix, kind);
+	snprintf(prefix, sizeof(prefix), "%.200s%s/", q->config.member.prefix, kind);
+	davy_etcd_end(prefix, end);
 	snprintf(q->from, sizeof(q->from), "%s", prefix);
-	q->more = true;
-	for (bool first = true; q->more && !err; first = false) {
-		err = davy_etcd_ask(&q->etcd, "/v3/kv/range",
-				    json_pack("{s:o, s:o, s:s}", "key",
-					      davy_etcd_base64(q->from, strlen(q->from) + !first),
-					      "range_end", davy_etcd_range_end(prefix), "limit",
-					      PAGE),
-				    query_on_page, q);
+	for (q->more = true; q->more && !err; page.after = true) {
+		err = davy_etcd_range(&q->etcd, &page, query_on_page, q);
 		if (!err)
 			err = query_wait(q, until_ms);
 		if (until_ms - davy_now_ms() < DEADLINE_MS - SPEAK_MS)
@@ -172,10 +155,7 @@ static int query_all(struct fleet_query *q)
 	int err = 0;
 
 	if (q->etcd.access->user) {
-		err = davy_etcd_ask(&q->etcd, "/v3/auth/authenticate",
-				    json_pack("{s:s, s:s}", "name", q->etcd.access->user,
-					      "password", q->etcd.access->password),
-				    query_on_token, q);
+		err = davy_etcd_authenticate(&q->etcd, query_on_token, q);
 		if (!err)
 			err = query_wait(q, until_ms);
 	}
@@ -196,8 +176,8 @@ static json_t *query_sum_json(const struct query_sum *s)
 
 	for (size_t i = 0; i < sizeof(drop) / sizeof(drop[0]); i++)
 		json_object_del(o, drop[i]);
-	json_object_set_new(o, "rows", json_integer((json_int_t)s->hosts));
-	json_object_set_new(o, "rows_failed", json_integer((json_int_t)s->failed_hosts));
+	json_object_set_new(o, "rows", json_integer((json_int_t)s->rows));
+	json_object_set_new(o, "rows_failed", json_integer((json_int_t)s->rows_failed));
 	json_object_set_new(o, "survived_s", json_integer((json_int_t)s->survived_s));
 	json_object_set_new(o, "deepest", json_integer(s->deepest));
 	return o;
@@ -238,7 +218,7 @@ static void query_print(const struct fleet_query *q)
 		printf("%-10s %-16s %-7s %7" PRIu32 " %8" PRIu32 " %6" PRIu64 " %7" PRIu64
 		       " %9" PRIu64 " %9" PRIu64 "  %s; %s\n",
 		       s->of.device, s->of.model, davy_backend_name(s->of.backend), s->of.ubatch,
-		       s->of.context, s->hosts, s->failed_hosts, s->failures, s->survived_s / 3600,
+		       s->of.context, s->rows, s->rows_failed, s->failures, s->survived_s / 3600,
 		       davy_text_shown(engine, sizeof(engine), s->of.environment.engine),
 		       davy_text_shown(driver, sizeof(driver), s->of.environment.driver));
 	}

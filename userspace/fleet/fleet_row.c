@@ -22,6 +22,29 @@ bool davy_fleet_host_valid(const char *host)
 	return len && len < DAVY_FLEET_HOST_LEN && strspn(host, LETTERS "-_.") == len;
 }
 
+bool davy_fleet_key_read(const char *key, const char *prefix, const char *kind,
+			 char ret_host[DAVY_FLEET_HOST_LEN], char ret_id[DAVY_FLEET_ID_LEN])
+{
+	size_t prefix_len = strlen(prefix), kind_len = strlen(kind), host_len;
+	const char *at = key + prefix_len;
+	char host[DAVY_FLEET_HOST_LEN];
+
+	if (strncmp(key, prefix, prefix_len) != 0 || strncmp(at, kind, kind_len) != 0 ||
+	    at[kind_len] != '/')
+		return false;
+	at += kind_len + 1;
+	host_len = strcspn(at, "/");
+	if (host_len >= sizeof(host) || !at[host_len] ||
+	    strlen(at + host_len + 1) != DAVY_FLEET_ID_LEN - 1)
+		return false;
+	davy_copy_name(host, host_len + 1, at);
+	if (!davy_fleet_host_valid(host))
+		return false;
+	davy_copy_name(ret_host, DAVY_FLEET_HOST_LEN, host);
+	davy_copy_name(ret_id, DAVY_FLEET_ID_LEN, at + host_len + 1);
+	return true;
+}
+
 bool davy_fleet_row_failed(const struct davy_fleet_row *e)
 {
 	for (int i = DAVY_CLASS_NONE + 1; i < DAVY_CLASS_OTHER; i++)

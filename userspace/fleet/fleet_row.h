@@ -54,6 +54,10 @@ bool davy_fleet_row_read(const char *host, const char *id, const char *text, siz
 
 bool davy_fleet_host_valid(const char *host);
 
+/* Splits the key "PREFIXkind/HOST/ID" of a row; false: another key. */
+bool davy_fleet_key_read(const char *key, const char *prefix, const char *kind,
+			 char ret_host[DAVY_FLEET_HOST_LEN], char ret_id[DAVY_FLEET_ID_LEN]);
+
 /* Rows of many hosts. A zeroed table is empty. */
 struct davy_fleet_table {
 	struct davy_fleet_row *row;

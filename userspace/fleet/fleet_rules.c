@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fleet/fleet_rules.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/event/log_kind.h"
+#include "lib/file.h"
 #include "lib/log.h"
 #include "store/policy_file.h"
 
@@ -74,31 +77,27 @@ void davy_fleet_rule_value(const struct davy_fleet_rule *r, char *text, size_t s
 	snprintf(text, size, "backends %s", names);
 }
 
-static int rules_values(struct davy_policy_layer *l, struct davy_rule *to,
+static int rules_ubatch(struct davy_policy_layer *l, struct davy_rule *to,
 			const struct davy_fleet_rule *r)
 {
-	char text[DAVY_RULE_TEXT_LEN];
+	int err = davy_rule_if(l, to, DAVY_IF_BACKEND, davy_backend_name(r->backend), 0);
 
-	if (r->ubatch)
-		return davy_rule_set_count(l, to, DAVY_POLICY_UBATCH, r->ubatch);
-	snprintf(text, sizeof(text), "hosts of this fleet fail on %s with this model",
-		 davy_backend_name(r->backend));
-	return davy_rule_set(l, to, DAVY_POLICY_WARN, NULL, text, 0);
+	return err ? err : davy_rule_set_count(l, to, DAVY_POLICY_UBATCH, r->ubatch);
 }
 
 /* A rule about backends must not depend on the chosen one: the backend is not in its conditions. */
-static int rules_backend(struct davy_policy_layer *l, struct davy_rule *to,
-			 const struct davy_fleet_rule *r)
+static int rules_avoid(struct davy_policy_layer *l, struct davy_rule *to,
+		       const struct davy_fleet_rule *r)
 {
 	enum davy_backend list[DAVY_BACKEND_COUNT];
-	char text[64];
-	size_t count;
+	char text[DAVY_RULE_TEXT_LEN];
+	size_t count = rules_backends(r->backend, list, text, sizeof(text));
+	int err = davy_rule_set(l, to, DAVY_POLICY_BACKENDS, NULL, text,
+				davy_backends_pack(list, count));
 
-	if (r->ubatch)
-		return davy_rule_if(l, to, DAVY_IF_BACKEND, davy_backend_name(r->backend), 0);
-	count = rules_backends(r->backend, list, text, sizeof(text));
-	return davy_rule_set(l, to, DAVY_POLICY_BACKENDS, NULL, text,
-			     davy_backends_pack(list, count));
+	snprintf(text, sizeof(text), "hosts of this fleet fail on %s with this model",
+		 davy_backend_name(r->backend));
+	return err ? err : davy_rule_set(l, to, DAVY_POLICY_WARN, NULL, text, 0);
 }
 
 static int rules_add(struct davy_policy_layer *l, const struct davy_fleet_rule *r,
@@ -122,9 +121,7 @@ static int rules_add(struct davy_policy_layer *l, const struct davy_fleet_rule *
 	if (!err)
 		err = davy_rule_if(l, to, DAVY_IF_MODEL_HASH, r->model, 0);
 	if (!err)
-		err = rules_backend(l, to, r);
-	if (!err)
-		err = rules_values(l, to, r);
+		err = r->ubatch ? rules_ubatch(l, to, r) : rules_avoid(l, to, r);
 	return err ? err : davy_rule_say(l, to, reason, source, date);
 }
 
@@ -155,4 +152,30 @@ char *davy_fleet_rules_text(const struct davy_fleet_rule *rule, const bool *take
 	free(body);
 	free(l);
 	return text;
+}
+
+int davy_fleet_layer_write(const char *state_dir, const char *text, size_t size,
+			   char error[DAVY_CONFIG_ERROR_LEN])
+{
+	struct davy_policy_layer *l = malloc(sizeof(*l));
+	char dir[PATH_MAX], path[PATH_MAX];
+	int err = l ? 0 : -ENOMEM;
+
+	error[0] = 0;
+	snprintf(dir, sizeof(dir), "%s/" DAVY_FLEET_NAME, state_dir);
+	if (!err && snprintf(path, sizeof(path), "%s/" DAVY_FLEET_NAME "/" DAVY_POLICY_NAME,
+			     state_dir) >= (int)sizeof(path))
+		err = -ENAMETOOLONG;
+	if (!err)
+		err = davy_policy_text_read(text, size, "fleet", DAVY_LAYER_FLEET, l, error);
+	if (!err)
+		err = davy_make_dirs(dir);
+	if (!err)
+		err = davy_replace_file(path, text, size, 0644);
+	if (!err)
+		err = (int)l->rule_count;
+	else if (!error[0])
+		snprintf(error, DAVY_CONFIG_ERROR_LEN, "%s", strerror(-err));
+	free(l);
+	return err;
 }

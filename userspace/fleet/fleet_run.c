@@ -14,6 +14,7 @@
 #include "lib/file.h"
 #include "lib/json_text.h"
 #include "lib/log.h"
+#include "verb/fleet_status.h"
 
 #define STATUS_MS 10000
 
@@ -48,7 +49,7 @@ static void fleet_run_tell(struct fleet_run *r, const struct davy_member *m, uin
 	if (r->told_ms && (davy_member_stamp(m) == r->told_stamp || now_ms - r->told_ms < 1000) &&
 	    now_ms - r->told_ms < STATUS_MS)
 		return;
-	status = davy_member_status(m, now_ms);
+	status = davy_member_status(m);
 	text = status ? davy_json_text(status, JSON_COMPACT) : NULL;
 	if (text)
 		r->err = davy_keeper_send(r->fd, DAVY_KEEPER_STATUS, text, strlen(text));

@@ -11,11 +11,11 @@
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 
+#include "fleet/fleet_rules.h"
 #include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/log.h"
 #include "lib/message.h"
-#include "lib/text.h"
 #include "policy/effective.h"
 #include "sensors/gpu/driver_version.h"
 #include "sensors/gpu/gpus.h"
@@ -100,24 +100,23 @@ int davy_keeper_send(int fd, enum davy_keeper_kind kind, const void *text, size_
 	return err ? err : keeper_write(fd, text, size);
 }
 
-/* "1002:744c" of a PCI address; a device without PCI is its own name. */
-static bool keeper_identity(const char *device, char identity[DAVY_DEVICE_LEN])
+/* "1002:744c" of a PCI address, and its driver; a device without PCI is its own name. */
+static bool keeper_identity(const char *device, char identity[DAVY_DEVICE_LEN],
+			    struct davy_gpu *ret_gpu)
 {
-	char path[PATH_MAX];
+	struct davy_policy_subject s = { .pci = "" };
 	uint64_t vendor, model;
 
+	memset(ret_gpu, 0, sizeof(*ret_gpu));
 	if (!strchr(device, ':')) {
 		davy_copy_name(identity, DAVY_DEVICE_LEN, device);
 		return device[0] != 0;
 	}
-	if (strspn(device, "0123456789abcdef:.") != strlen(device) ||
-	    davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", device) ||
-	    davy_read_number(path, &vendor) ||
-	    davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/device", device) ||
-	    davy_read_number(path, &model))
+	if (!davy_gpu_on_bus(device, ret_gpu) || davy_gpu_attribute(ret_gpu, "vendor", &vendor) ||
+	    davy_gpu_attribute(ret_gpu, "device", &model))
 		return false;
-	snprintf(identity, DAVY_DEVICE_LEN, "%04x:%04x", (unsigned int)vendor & 0xffff,
-		 (unsigned int)model & 0xffff);
+	davy_subject_pci(&s, (uint32_t)vendor, (uint32_t)model);
+	davy_copy_name(identity, DAVY_DEVICE_LEN, s.pci);
 	return true;
 }
 
@@ -135,22 +134,21 @@ static void keeper_add_device(struct keeper *k, const char *identity, const char
 	k->device_count++;
 }
 
-/* The ubatch of the agent's own rule for this row. */
+/* The ubatch of the agent's own rules for this row. */
 static uint32_t keeper_learned(const struct keeper *k, const struct davy_ledger_key *key)
 {
-	struct davy_policy_subject s = { .backend = key->backend };
-	uint32_t ubatch = 0;
+	const struct davy_policy_set own = { .layer[DAVY_LAYER_AGENT] = k->agent };
+	struct davy_policy_subject s = { .backend = key->backend, .forced = true };
+	struct davy_effective *e = calloc(1, sizeof(*e));
+	uint32_t ubatch;
 
+	if (!e)
+		return 0;
 	davy_copy_name(s.model, sizeof(s.model), key->model);
 	davy_copy_name(s.device, sizeof(s.device), key->device);
-	for (uint32_t i = 0; i < k->agent->rule_count; i++) {
-		const struct davy_rule *r = &k->agent->rule[i];
-
-		for (size_t j = 0; j < r->value_count; j++)
-			if (r->value[j].key == DAVY_POLICY_UBATCH &&
-			    davy_rule_fits(k->agent, r, &s, key->backend))
-				ubatch = r->value[j].number;
-	}
+	davy_policy_effective(&own, &s, e);
+	ubatch = davy_effective_count(e, DAVY_POLICY_UBATCH);
+	free(e);
 	return ubatch;
 }
 
@@ -158,14 +156,12 @@ static void keeper_take_row(void *arg, const struct davy_ledger_row *row)
 {
 	struct keeper *k = arg;
 	struct davy_own_row *to = &k->row[k->row_count];
-	char driver[24];
+	struct davy_gpu gpu;
 
-	if (k->row_count == DAVY_FLEET_OWN_MAX || !keeper_identity(row->key.device, to->device))
+	if (k->row_count == DAVY_FLEET_OWN_MAX ||
+	    !keeper_identity(row->key.device, to->device, &gpu))
 		return;
-	if (strchr(row->key.device, ':')) {
-		davy_driver_of_device(row->key.device, driver, sizeof(driver));
-		keeper_add_device(k, to->device, driver);
-	}
+	keeper_add_device(k, to->device, gpu.driver);
 	to->row = *row;
 	to->learned = keeper_learned(k, &row->key);
 	k->row_count++;
@@ -183,7 +179,7 @@ static void keeper_read_layer(struct keeper *k)
 static int keeper_read(struct keeper *k)
 {
 	const struct davy_ledger_filter all = { .device = "" };
-	struct davy_gpu gpus[DAVY_GPUS_MAX];
+	struct davy_gpu gpus[DAVY_GPUS_MAX], gpu;
 	size_t count = davy_gpus_list(gpus, DAVY_GPUS_MAX);
 	char identity[DAVY_DEVICE_LEN];
 	struct davy_db *db = NULL;
@@ -192,8 +188,8 @@ static int keeper_read(struct keeper *k)
 	k->device_count = k->row_count = 0;
 	keeper_read_layer(k);
 	for (size_t i = 0; i < count; i++)
-		if (keeper_identity(gpus[i].device, identity))
-			keeper_add_device(k, identity, gpus[i].driver);
+		if (keeper_identity(gpus[i].device, identity, &gpu))
+			keeper_add_device(k, identity, gpu.driver);
 	n = davy_db_open(k->state_dir, DAVY_DB_THERE, &db);
 	if (!n)
 		n = davy_ledger_each(db, &all, keeper_take_row, k);
@@ -244,19 +240,13 @@ static int keeper_path(const struct keeper *k, const char *name, char path[PATH_
 
 static void keeper_put_layer(const struct keeper *k, const char *text, size_t size)
 {
-	struct davy_policy_layer *l = malloc(sizeof(*l));
-	char error[DAVY_CONFIG_ERROR_LEN] = "", path[PATH_MAX];
-	int err = l ? keeper_path(k, DAVY_POLICY_NAME, path) : -ENOMEM;
+	char error[DAVY_CONFIG_ERROR_LEN];
+	int count = davy_fleet_layer_write(k->state_dir, text, size, error);
 
-	if (!err)
-		err = davy_policy_text_read(text, size, "fleet", DAVY_LAYER_FLEET, l, error);
-	if (!err)
-		err = davy_replace_file(path, text, size, 0644);
-	if (err)
-		davy_log("fleet: the layer stays as it is: %s", error[0] ? error : strerror(-err));
+	if (count < 0)
+		davy_log("fleet: the layer stays as it is: %s", error);
 	else
 		keeper_reload_agent(k);
-	free(l);
 }
 
 static void keeper_put_status(const struct keeper *k, const char *text, size_t size)

@@ -20,7 +20,7 @@
 #define RETRY_MAX_MS 30000u
 #define COUNT_MS     300000
 #define SAMPLE_MS    600000
-#define PAGE	     "512"
+#define PAGE	     512
 #define TICK_MS	     1000
 
 void davy_member_log(struct davy_member *m, const char *format, ...)
@@ -103,6 +103,8 @@ static void member_failed(struct davy_member *m, int err, const char *what)
 	m->synced = false;
 	m->watching = false;
 	m->publishing = 0;
+	m->load_from[0] = 0; /* its revision may be compacted by then */
+	m->sample_step = SAMPLE_COUNT;
 	m->retry_ms = m->now_ms + member_pause_ms(m);
 	m->tries += m->tries < 16;
 	m->stamp++;
@@ -136,6 +138,7 @@ static bool member_store(struct davy_member *m, int err, const json_t *answer, c
 		m->rolled_back_s = time(NULL);
 		m->synced = false;
 		m->watching = false;
+		m->load_from[0] = 0;
 		davy_member_forget_told(m);
 		m->lease = 0;
 		m->stamp++;
@@ -148,16 +151,12 @@ static bool member_store(struct davy_member *m, int err, const json_t *answer, c
 static void member_on_token(void *arg, int err, const json_t *answer)
 {
 	struct davy_member *m = arg;
-	const char *token = json_string_value(json_object_get(answer, "token"));
 
 	if (!member_good(m, err, "authentication"))
 		return;
-	if (!token || strlen(token) >= sizeof(m->etcd.token) ||
-	    davy_text_shown_length(token) != strlen(token)) {
-		member_failed(m, -EBADMSG, "authentication");
-		return;
-	}
-	memcpy(m->etcd.token, token, strlen(token) + 1);
+	err = davy_etcd_token(&m->etcd, answer);
+	if (err)
+		member_failed(m, err, "authentication");
 }
 
 static void member_on_lease(void *arg, int err, const json_t *answer)
@@ -187,27 +186,13 @@ static void member_on_keepalive(void *arg, int err, const json_t *answer)
 		m->keepalive_ms = m->now_ms + (uint64_t)m->config.lease_s * 1000 / 3;
 }
 
-bool davy_member_key_read(const struct davy_member *m, const json_t *key, const char *kind,
-			  char host[DAVY_FLEET_HOST_LEN], char id[DAVY_FLEET_ID_LEN])
+static bool member_key_read(const struct davy_member *m, const json_t *kv, const char *kind,
+			    char host[DAVY_FLEET_HOST_LEN], char id[DAVY_FLEET_ID_LEN])
 {
-	char text[DAVY_ETCD_KEY_MAX], *at = text, *slash;
-	size_t len = strlen(m->config.prefix), kind_len = strlen(kind);
+	char text[DAVY_ETCD_KEY_MAX];
 
-	if (davy_etcd_text(key, text, sizeof(text)) < 0 ||
-	    strncmp(text, m->config.prefix, len) != 0)
-		return false;
-	at += len;
-	if (strncmp(at, kind, kind_len) != 0 || at[kind_len] != '/')
-		return false;
-	at += kind_len + 1;
-	slash = strchr(at, '/');
-	if (!slash || slash - at >= DAVY_FLEET_HOST_LEN ||
-	    strlen(slash + 1) != DAVY_FLEET_ID_LEN - 1)
-		return false;
-	*slash = 0;
-	davy_copy_name(host, DAVY_FLEET_HOST_LEN, at);
-	davy_copy_name(id, DAVY_FLEET_ID_LEN, slash + 1);
-	return davy_fleet_host_valid(host);
+	return davy_etcd_text(json_object_get(kv, "key"), text, sizeof(text)) >= 0 &&
+	       davy_fleet_key_read(text, m->config.prefix, kind, host, id);
 }
 
 static void member_take_row(struct davy_member *m, struct davy_fleet_table *t, const json_t *kv,
@@ -218,7 +203,7 @@ static void member_take_row(struct davy_member *m, struct davy_fleet_table *t, c
 	struct davy_fleet_row e;
 	enum davy_fleet_put put;
 
-	if (size < 0 || !davy_member_key_read(m, json_object_get(kv, "key"), kind, host, id) ||
+	if (size < 0 || !member_key_read(m, kv, kind, host, id) ||
 	    !davy_fleet_row_read(host, id, value, (size_t)size, &e)) {
 		m->refused++;
 		return;
@@ -226,12 +211,6 @@ static void member_take_row(struct davy_member *m, struct davy_fleet_table *t, c
 	put = davy_fleet_put(t, &e);
 	m->replayed += put == DAVY_FLEET_ROW_OLDER;
 	m->refused += put == DAVY_FLEET_ROW_TOO_MANY;
-}
-
-/* The last key of a page, as the place where the next one begins: followed by a zero byte. */
-static json_t *member_after(const char *key)
-{
-	return davy_etcd_base64(key, strlen(key) + 1);
 }
 
 /* Rows that are older than those known here are from a store that was rolled back. */
@@ -307,7 +286,7 @@ static void member_on_event(void *arg, int err, const json_t *result)
 
 		if (!type || !strcmp(type, "PUT"))
 			member_take_row(m, &m->failed, kv, "fail");
-		else if (davy_member_key_read(m, json_object_get(kv, "key"), "fail", host, id))
+		else if (member_key_read(m, kv, "fail", host, id))
 			davy_fleet_remove(&m->failed, host, id);
 		m->changed = true;
 	}
@@ -330,7 +309,6 @@ static void member_on_count(void *arg, int err, const json_t *answer)
 	if (!member_store(m, err, answer, "counting"))
 		return;
 	m->hosts = davy_etcd_number(answer, "count", 0);
-	m->counted = true;
 	m->count_ms = m->now_ms + COUNT_MS;
 	m->stamp++;
 }
@@ -370,42 +348,40 @@ static void member_on_sample(void *arg, int err, const json_t *answer)
 	m->changed = true;
 }
 
-static int member_range(struct davy_member *m, json_t *from, json_t *end, const char *limit,
-			int64_t revision, davy_etcd_done done)
+static void member_prefix(const struct davy_member *m, const char *kind,
+			  char ret_prefix[DAVY_ETCD_KEY_MAX], char ret_end[DAVY_ETCD_KEY_MAX])
 {
-	char at[32];
-
-	snprintf(at, sizeof(at), "%" PRId64, revision);
-	return davy_etcd_ask(&m->etcd, "/v3/kv/range",
-			     json_pack("{s:o, s:o, s:s, s:s}", "key", from, "range_end", end,
-				       "limit", limit, "revision", at),
-			     done, m);
+	snprintf(ret_prefix, DAVY_ETCD_KEY_MAX, "%.200s%s/", m->config.prefix, kind);
+	davy_etcd_end(ret_prefix, ret_end);
 }
 
 static int member_load(struct davy_member *m)
 {
-	char prefix[DAVY_ETCD_KEY_MAX];
-	bool first = !m->load_from[0];
+	char prefix[DAVY_ETCD_KEY_MAX], end[DAVY_ETCD_KEY_MAX];
+	struct davy_etcd_range page = { .from = prefix, .end = end, .limit = PAGE };
 
-	snprintf(prefix, sizeof(prefix), "%sfail/", m->config.prefix);
-	if (first)
+	member_prefix(m, "fail", prefix, end);
+	if (m->load_from[0]) {
+		page.from = m->load_from;
+		page.after = true;
+		page.revision = m->load_revision;
+	} else {
 		davy_fleet_clear(&m->loading);
-	return member_range(
-		m, first ? davy_etcd_base64(prefix, strlen(prefix)) : member_after(m->load_from),
-		davy_etcd_range_end(prefix), PAGE, first ? 0 : m->load_revision, member_on_page);
+	}
+	return davy_etcd_range(&m->etcd, &page, member_on_page, m);
 }
 
 static int member_watch(struct davy_member *m)
 {
-	char prefix[DAVY_ETCD_KEY_MAX], from[32];
+	char prefix[DAVY_ETCD_KEY_MAX], end[DAVY_ETCD_KEY_MAX], from[32];
 	int err;
 
-	snprintf(prefix, sizeof(prefix), "%sfail/", m->config.prefix);
+	member_prefix(m, "fail", prefix, end);
 	snprintf(from, sizeof(from), "%" PRId64, m->load_revision + 1);
 	err = davy_etcd_watch(&m->etcd,
 			      json_pack("{s:{s:o, s:o, s:s}}", "create_request", "key",
 					davy_etcd_base64(prefix, strlen(prefix)), "range_end",
-					davy_etcd_range_end(prefix), "start_revision", from),
+					davy_etcd_base64(end, strlen(end)), "start_revision", from),
 			      member_on_event, m);
 	m->watching = !err;
 	return err;
@@ -413,44 +389,35 @@ static int member_watch(struct davy_member *m)
 
 static int member_count_keys(struct davy_member *m, const char *kind, davy_etcd_done done)
 {
-	char prefix[DAVY_ETCD_KEY_MAX];
+	char prefix[DAVY_ETCD_KEY_MAX], end[DAVY_ETCD_KEY_MAX];
+	const struct davy_etcd_range all = { .from = prefix, .end = end };
 
-	snprintf(prefix, sizeof(prefix), "%s%s/", m->config.prefix, kind);
-	return davy_etcd_ask(&m->etcd, "/v3/kv/range",
-			     json_pack("{s:o, s:o, s:b}", "key",
-				       davy_etcd_base64(prefix, strlen(prefix)), "range_end",
-				       davy_etcd_range_end(prefix), "count_only", 1),
-			     done, m);
+	member_prefix(m, kind, prefix, end);
+	return davy_etcd_range(&m->etcd, &all, done, m);
 }
 
 static int member_sample(struct davy_member *m)
 {
-	char prefix[DAVY_ETCD_KEY_MAX], limit[16];
+	char prefix[DAVY_ETCD_KEY_MAX], end[DAVY_ETCD_KEY_MAX];
+	struct davy_etcd_range part = { .from = m->sample_from,
+					.end = end,
+					.limit = m->sample_size };
 	uint32_t random = 0;
 
 	if (m->sample_step == SAMPLE_COUNT)
 		return member_count_keys(m, "lived", member_on_sample);
-	snprintf(prefix, sizeof(prefix), "%slived/", m->config.prefix);
-	snprintf(limit, sizeof(limit), "%" PRIu32, m->sample_size);
-	if (m->sample_step == SAMPLE_BEFORE)
-		return member_range(m, davy_etcd_base64(prefix, strlen(prefix)),
-				    davy_etcd_base64(m->sample_from, strlen(m->sample_from)), limit,
-				    0, member_on_sample);
+	member_prefix(m, "lived", prefix, end);
+	if (m->sample_step == SAMPLE_BEFORE) {
+		part.from = prefix;
+		part.end = m->sample_from;
+		return davy_etcd_range(&m->etcd, &part, member_on_sample, m);
+	}
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		random = (uint32_t)m->now_ms;
 	davy_fleet_clear(&m->sampling);
 	m->sample_got = 0;
-	snprintf(m->sample_from, sizeof(m->sample_from), "%.200s%08" PRIx32, prefix, random);
-	return member_range(m, davy_etcd_base64(m->sample_from, strlen(m->sample_from)),
-			    davy_etcd_range_end(prefix), limit, 0, member_on_sample);
-}
-
-static int member_authenticate(struct davy_member *m)
-{
-	return davy_etcd_ask(&m->etcd, "/v3/auth/authenticate",
-			     json_pack("{s:s, s:s}", "name", m->etcd.access->user, "password",
-				       m->etcd.access->password),
-			     member_on_token, m);
+	snprintf(m->sample_from, sizeof(m->sample_from), "%.240s%08" PRIx32, prefix, random);
+	return davy_etcd_range(&m->etcd, &part, member_on_sample, m);
 }
 
 static int member_lease(struct davy_member *m)
@@ -475,7 +442,7 @@ static int member_next(struct davy_member *m)
 	json_t *news;
 
 	if (m->etcd.access->user && !m->etcd.token[0])
-		return member_authenticate(m);
+		return davy_etcd_authenticate(&m->etcd, member_on_token, m);
 	if (!m->lease)
 		return member_lease(m);
 	if (!m->synced)
@@ -549,11 +516,10 @@ static json_t *member_rule_json(const struct davy_member *m, const struct davy_m
 			 davy_fleet_first(m->config.host, r->rule.id));
 }
 
-json_t *davy_member_status(const struct davy_member *m, uint64_t now_ms)
+json_t *davy_member_status(const struct davy_member *m)
 {
 	json_t *rules = json_array();
 
-	(void)now_ms;
 	for (size_t i = 0; rules && i < m->rule_count; i++)
 		json_array_append_new(rules, member_rule_json(m, &m->rule[i]));
 	return json_pack("{s:I, s:s, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "

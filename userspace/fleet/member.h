@@ -45,7 +45,7 @@ struct davy_member *davy_member_new(const struct davy_member_config *config,
 				    const struct davy_member_ops *ops);
 void davy_member_free(struct davy_member *m);
 
-/* What this host has: replaces what was told before. */
+/* Set the GPUs and the rows of this host. Each call replaces the list before it. */
 void davy_member_devices(struct davy_member *m, const struct davy_fleet_device *device,
 			 size_t count);
 void davy_member_rows(struct davy_member *m, const struct davy_own_row *row, size_t count);
@@ -60,7 +60,7 @@ void davy_member_cut(struct davy_member *m);
 uint64_t davy_member_step(struct davy_member *m, uint64_t now_ms);
 
 /* The state as JSON for 'davylamp fleet status'; a new reference. */
-json_t *davy_member_status(const struct davy_member *m, uint64_t now_ms);
+json_t *davy_member_status(const struct davy_member *m);
 
 /* Changes when the status has news. */
 uint64_t davy_member_stamp(const struct davy_member *m);

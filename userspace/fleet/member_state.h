@@ -34,7 +34,7 @@ struct davy_member {
 	struct davy_fleet_row *own_rows; /* those that are not gone, as the judge reads them */
 	size_t own_rows_count;
 
-	bool connected, synced, watching, announced, counted;
+	bool connected, synced, watching, announced;
 	bool changed; /* evidence has changed: judge again */
 	uint32_t tries;
 	uint64_t now_ms, started_ms, retry_ms, keepalive_ms, count_ms, judge_ms;
@@ -61,7 +61,6 @@ struct davy_member {
 	uint64_t layer_hash, stamp;
 	size_t publishing; /* rows in the running transaction */
 	size_t publish_index[64];
-	json_t *publish_value;
 };
 
 /* member_rules.c */
@@ -72,10 +71,6 @@ json_t *davy_member_news(struct davy_member *m);
 void davy_member_told(struct davy_member *m);
 void davy_member_forget_told(struct davy_member *m); /* the store has lost all */
 void davy_member_check_told(struct davy_member *m);  /* the store may have lost some */
-
-/* Splits PREFIX KIND/HOST/ID; false: another key. */
-bool davy_member_key_read(const struct davy_member *m, const json_t *key, const char *kind,
-			  char host[DAVY_FLEET_HOST_LEN], char id[DAVY_FLEET_ID_LEN]);
 
 void davy_member_log(struct davy_member *m, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -45,7 +45,7 @@ struct davy_policy_subject {
 
 /*
  * The name by which the hosts of a fleet know a model: FNV-1a of its file name or alias, 16 digits.
- * It keeps the name out of the store; it is no secret from somebody who can guess the name.
+ * It keeps the name out of the store. Anyone who guesses the name can compute the hash.
  */
 void davy_model_hash(const char *model, char ret_hash[DAVY_MODEL_HASH_LEN]);
 

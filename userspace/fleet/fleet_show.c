@@ -1,41 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* 'davylamp fleet status' and 'import': files of this host, without etcd. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "fleet/fleet.h"
-#include "fleet/keeper.h"
+#include "fleet/fleet_rules.h"
 #include "lib/file.h"
 #include "lib/log.h"
 #include "lib/message.h"
 #include "lib/text.h"
 #include "store/policy_file.h"
 #include "verb/client.h"
+#include "verb/fleet_status.h"
 
 #define OLD_S 60 /* the service writes it every 10 s */
-
-json_t *davy_fleet_status_read(const char *state_dir, const char **ret_why)
-{
-	char path[PATH_MAX], *text = malloc(DAVY_KEEPER_TEXT_MAX + 1);
-	json_t *status = NULL;
-	ssize_t n = -ENOMEM;
-
-	if (text && snprintf(path, sizeof(path), "%s/" DAVY_FLEET_NAME "/" DAVY_FLEET_STATUS,
-			     state_dir) < (int)sizeof(path))
-		n = davy_read_whole(path, text, DAVY_KEEPER_TEXT_MAX + 1);
-	*ret_why = n < 0 ? strerror((int)-n) : "it is no JSON object";
-	if (n >= 0)
-		status = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
-	free(text);
-	if (json_is_object(status))
-		return status;
-	json_decref(status);
-	return NULL;
-}
 
 static const char *status_text(const json_t *o, const char *key, char *buf, size_t size)
 {
@@ -113,36 +94,23 @@ int davy_fleet_status(const struct davy_fleet_options *o)
 
 static int import_layer(const struct davy_fleet_options *o, const char *text, size_t size)
 {
-	struct davy_policy_layer *l = malloc(sizeof(*l));
-	char error[DAVY_CONFIG_ERROR_LEN] = "", path[PATH_MAX], dir[PATH_MAX];
-	int err = l ? 0 : -ENOMEM;
+	char error[DAVY_CONFIG_ERROR_LEN], safe[256];
+	int count = davy_fleet_layer_write(o->state, text, size, error);
 
-	if (!err &&
-	    (snprintf(dir, sizeof(dir), "%s/" DAVY_FLEET_NAME, o->state) >= (int)sizeof(dir) ||
-	     snprintf(path, sizeof(path), "%s/" DAVY_FLEET_NAME "/" DAVY_POLICY_NAME, o->state) >=
-		     (int)sizeof(path)))
-		err = -ENAMETOOLONG;
-	if (!err)
-		err = davy_policy_text_read(text, size, "layer", DAVY_LAYER_FLEET, l, error);
-	if (!err)
-		err = davy_make_dirs(dir);
-	if (!err)
-		err = davy_replace_file(path, text, size, 0644);
-	if (err) {
-		davy_log("fleet: '%s' cannot be imported: %s; nothing has changed", o->file,
-			 error[0] ? error : strerror(-err));
-	} else {
-		printf("%u rules imported into '%s'\n", l->rule_count, path);
-		if (davy_client_find(o->socket) == DAVY_EXIT_DONE)
-			printf("'davylamp policy reload' makes the running agent use them\n");
+	davy_text_safe(safe, sizeof(safe), o->file);
+	if (count < 0) {
+		davy_log("fleet: '%s' cannot be imported: %s; nothing has changed", safe, error);
+		return count == -EBADMSG ? DAVY_EXIT_USAGE : DAVY_EXIT_FAILED;
 	}
-	free(l);
-	return !err ? DAVY_EXIT_DONE : err == -EBADMSG ? DAVY_EXIT_USAGE : DAVY_EXIT_FAILED;
+	printf("%d rules imported into '%s/" DAVY_FLEET_NAME "'\n", count, o->state);
+	if (davy_client_find(o->socket) == DAVY_EXIT_DONE)
+		printf("'davylamp policy reload' makes the running agent use them\n");
+	return DAVY_EXIT_DONE;
 }
 
 int davy_fleet_import(const struct davy_fleet_options *o)
 {
-	const size_t size = 4 * DAVY_KEEPER_TEXT_MAX;
+	const size_t size = 4 * DAVY_FLEET_STATUS_MAX;
 	char *text = malloc(size), safe[256];
 	ssize_t n = text ? davy_read_whole(o->file, text, size) : -ENOMEM;
 	json_t *doc = n < 0 ? NULL : json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
