@@ -18,6 +18,7 @@
 #include "core/event/plan.h"
 #include "store/db.h"
 #include "store/intents.h"
+#include "killed.h"
 #include "raw_db.h"
 
 #define DIR	  "/state"
@@ -362,7 +363,7 @@ static void a_read_only_directory_is_read_and_refuses(void **state)
 	on_disk(only_read);
 }
 
-/* Begins, tells the id, and closes all but every tenth. */
+/* Begins, reports, and closes all but every tenth. */
 static void work_until_killed(int fd)
 {
 	struct davy_intents *mine;
@@ -373,36 +374,12 @@ static void work_until_killed(int fd)
 		struct davy_intent cap = a_cap(i);
 		int64_t id = davy_intent_begin(mine, &cap);
 
-		if (id < 0 || write(fd, &id, sizeof(id)) != sizeof(id))
-			_exit(2);
+		if (id < 0)
+			_exit(1);
+		report_done(fd);
 		if (i % TENTH && davy_intent_close(mine, id, 0))
 			_exit(3);
 	}
-}
-
-/* Number of intents reported as begun: "most", and how many it begins in "us" microseconds more. */
-static size_t kill_after(size_t most, unsigned int us)
-{
-	int pipe_fds[2], status;
-	size_t count = 0;
-	int64_t id;
-	pid_t pid;
-
-	assert_int_equal(pipe(pipe_fds), 0);
-	pid = fork();
-	if (!pid)
-		work_until_killed(pipe_fds[1]);
-	close(pipe_fds[1]);
-	while (count < most && read(pipe_fds[0], &id, sizeof(id)) == sizeof(id))
-		count++;
-	usleep(us);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	while (read(pipe_fds[0], &id, sizeof(id)) == sizeof(id))
-		count++;
-	close(pipe_fds[0]);
-	return count;
 }
 
 static void killed_at_any_instant_it_knows_all_that_was_begun(void **state)
@@ -411,8 +388,9 @@ static void killed_at_any_instant_it_knows_all_that_was_begun(void **state)
 
 	(void)state;
 	for (int i = 0; i < KILLS; i++) {
-		size_t most = (size_t)rand_r(&seed) % (4 * TENTH);
-		size_t begun = kill_after(most, (unsigned int)rand_r(&seed) % 4000);
+		uint64_t most = (uint64_t)rand_r(&seed) % (4 * TENTH);
+		uint64_t begun =
+			kill_at_work(work_until_killed, most, (unsigned int)rand_r(&seed) % 4000);
 		struct found f = { .close = true };
 
 		assert_int_equal(davy_intents_open(DIR, &db), 0);

@@ -18,6 +18,7 @@
 #include "store/intents.h"
 #include "store/ledger.h"
 #include "store/tuning.h"
+#include "killed.h"
 #include "raw_db.h"
 
 #define DIR   "/state"
@@ -482,40 +483,15 @@ static void two_writers_lose_nothing(void **state)
 	assert_int_equal(find_all().row[0].entry.faults[DAVY_CLASS_HANG], 2 * NOTES);
 }
 
-static _Noreturn void note_until_killed(int fd)
+static void note_until_killed(int fd)
 {
 	struct davy_ledger_key key = a_key(512);
 	struct davy_db *mine = NULL;
 
 	if (davy_db_open(DIR, DAVY_DB_MAKE, &mine))
 		_exit(1);
-	for (;;)
-		if (note_until_taken(mine, &key) || write(fd, "x", 1) != 1)
-			_exit(2);
-}
-
-/* Number of notes reported as made. */
-static uint64_t kill_after(unsigned int us)
-{
-	int pipe_fds[2], status;
-	uint64_t count = 0;
-	char reported[4096];
-	ssize_t n;
-	pid_t pid;
-
-	assert_int_equal(pipe(pipe_fds), 0);
-	pid = fork();
-	if (!pid)
-		note_until_killed(pipe_fds[1]);
-	close(pipe_fds[1]);
-	usleep(us);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	while ((n = read(pipe_fds[0], reported, sizeof(reported))) > 0)
-		count += (uint64_t)n;
-	close(pipe_fds[0]);
-	return count;
+	while (!note_until_taken(mine, &key))
+		report_done(fd);
 }
 
 static void killed_at_any_instant_it_knows_all_that_was_noted(void **state)
@@ -524,9 +500,11 @@ static void killed_at_any_instant_it_knows_all_that_was_noted(void **state)
 	uint64_t before = 0;
 
 	(void)state;
-	/* On a slow machine until enough were killed in the midst of it. */
-	for (int i = 0; i < KILLS || (busy_count <= KILLS / 3 && i < 20 * KILLS); i++) {
-		uint64_t reported = kill_after((unsigned int)rand_r(&seed) % 40000), now = 0;
+	for (int i = 0; i < KILLS; i++) {
+		uint64_t most = (uint64_t)rand_r(&seed) % 21;
+		uint64_t reported =
+			kill_at_work(note_until_killed, most, (unsigned int)rand_r(&seed) % 4000);
+		uint64_t now = 0;
 		struct found f;
 
 		assert_int_equal(davy_db_open(DIR, DAVY_DB_MAKE, &db), 0);

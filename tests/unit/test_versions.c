@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -21,6 +22,7 @@
 #include "store/layer_text.h"
 #include "store/policy_file.h"
 #include "store/versions.h"
+#include "killed.h"
 #include "root.h"
 
 #define DIR   "/state"
@@ -423,7 +425,8 @@ static void a_users_lock_delays_nothing(void **state)
 	close(dir);
 }
 
-static _Noreturn void change_until(int count, int tag)
+/* Without "fd" (-1) nothing is reported. */
+static _Noreturn void change_until(int count, int tag, int fd)
 {
 	struct davy_db *mine = NULL;
 	char body[64];
@@ -439,8 +442,15 @@ static _Noreturn void change_until(int count, int tag)
 		while (made == -EBUSY);
 		if (made < 0)
 			_exit(2);
+		if (fd >= 0)
+			report_done(fd);
 	}
 	_exit(0);
+}
+
+static void change_until_killed(int fd)
+{
+	change_until(INT_MAX, getpid(), fd);
 }
 
 static void two_writers_take_turns(void **state)
@@ -453,7 +463,7 @@ static void two_writers_take_turns(void **state)
 	for (int i = 0; i < 2; i++) {
 		pid[i] = fork();
 		if (!pid[i])
-			change_until(60, i);
+			change_until(60, i, -1);
 	}
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
@@ -474,15 +484,10 @@ static void killed_at_any_instant_file_and_history_agree(void **state)
 
 	(void)state;
 	assert_int_equal(davy_version_add(db, "1", "", ONE), 1);
-	/* On a slow machine until it has seen as many changes as kills. */
-	for (int i = 0; i < KILLS || (newest <= KILLS && i < 20 * KILLS); i++) {
-		pid_t pid = fork();
+	for (int i = 0; i < KILLS; i++) {
+		uint64_t most = (uint64_t)rand_r(&seed) % 5;
 
-		if (!pid)
-			change_until(1000000, i);
-		usleep((unsigned int)rand_r(&seed) % 30000);
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+		kill_at_work(change_until_killed, most, (unsigned int)rand_r(&seed) % 4000);
 		reopen();
 		assert_in_range(davy_versions_repair(db), DAVY_VERSIONS_WHOLE,
 				DAVY_VERSIONS_DROPPED);
