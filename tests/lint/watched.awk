@@ -9,7 +9,7 @@ function judge_function(	rest, args) {
 	if (head ~ /sd_event_source \*[a-z_]*, int fd/ && body ~ /[^a-z_]close\(fd\)/)
 		report("a handler closes 'fd'")
 	rest = body
-	while (match(rest, /[^a-z_]davy_watch\([^;]*/)) {
+	while (index(rest, "davy_watch(") && match(rest, /[^a-z_]davy_watch\([^;]*/)) {
 		split(substr(rest, RSTART, RLENGTH), args, ",")
 		rest = substr(rest, RSTART + RLENGTH)
 		gsub(/[ \t\n]/, "", args[3])
