@@ -57,30 +57,35 @@ static void acts_step(struct davy_acts *acts, struct davy_judge *judge, const st
 	}
 }
 
+static void acts_answer_check(struct davy_acts *acts, struct davy_judge *judge,
+			      const struct check *c)
+{
+	const struct davy_workload *w = davy_world_workload(&acts->core.world, c->workload);
+	const struct davy_process *p = w ? davy_world_process(&acts->core.world, w->pid) : NULL;
+	struct davy_event ev = { .at_ns = c->asked_ns + TIMEOUT_NS, .kind = DAVY_EV_PROBE };
+
+	if (!p || !p->graph.graph_count)
+		return;
+	ev.pid = p->pid;
+	ev.probe.workload = c->workload;
+	ev.probe.health_status = 200;
+	if (!p->graph.entered_ns || p->graph.entered_ns > c->asked_ns) {
+		ev.probe.completion_status = 200;
+		ev.probe.token_count = 1;
+	}
+	acts_step(acts, judge, &ev);
+}
+
 /* Answers the checks that are due before "now_ns". */
 static void acts_answer(struct davy_acts *acts, struct davy_judge *judge, uint64_t now_ns)
 {
 	for (size_t i = 0; i < CHECKS; i++) {
 		struct check c = acts->checks[i];
-		const struct davy_workload *w;
-		const struct davy_process *p;
-		struct davy_event ev = { .at_ns = c.asked_ns + TIMEOUT_NS, .kind = DAVY_EV_PROBE };
 
-		if (!c.workload || ev.at_ns > now_ns)
+		if (!c.workload || c.asked_ns + TIMEOUT_NS > now_ns)
 			continue;
 		acts->checks[i].workload = 0;
-		w = davy_world_workload(&acts->core.world, c.workload);
-		p = w ? davy_world_process(&acts->core.world, w->pid) : NULL;
-		if (!p || !p->graph.graph_count)
-			continue;
-		ev.pid = p->pid;
-		ev.probe.workload = c.workload;
-		ev.probe.health_status = 200;
-		if (!p->graph.entered_ns || p->graph.entered_ns > c.asked_ns) {
-			ev.probe.completion_status = 200;
-			ev.probe.token_count = 1;
-		}
-		acts_step(acts, judge, &ev);
+		acts_answer_check(acts, judge, &c);
 	}
 }
 

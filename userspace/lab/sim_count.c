@@ -124,12 +124,13 @@ void davy_sim_hot_fact(struct davy_sim *s, enum davy_fact fact, const struct dav
 
 static void tell_mover(struct davy_sim *s, struct davy_sim_mover *m)
 {
-	struct davy_event ev = davy_sim_event(s, DAVY_EV_BO_MOVED, m->evictor_pid);
+	struct davy_event ev;
 
 	if (m->reported_bytes == m->moved.out_bytes + m->moved.in_bytes)
 		return;
 	m->reported_bytes = m->moved.out_bytes + m->moved.in_bytes;
 	m->spoke_ns = s->now_ns;
+	ev = davy_sim_event(s, DAVY_EV_BO_MOVED, m->evictor_pid);
 	ev.bo_moved = m->moved;
 	davy_sim_tell(s, &ev);
 }

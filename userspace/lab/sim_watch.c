@@ -22,13 +22,14 @@
 static void look_at_ring(struct davy_sim *s, const struct davy_sim_device *d,
 			 struct davy_sim_ring *r)
 {
-	struct davy_event ev = davy_sim_event(s, DAVY_EV_RING, r->began_ns ? r->pid : 0);
 	uint64_t age_ns = r->began_ns ? s->now_ns - r->began_ns : 0;
+	struct davy_event ev;
 
 	if (age_ns < YOUNG_NS)
 		age_ns = 0;
 	if (!age_ns && !r->reported)
 		return;
+	ev = davy_sim_event(s, DAVY_EV_RING, r->began_ns ? r->pid : 0);
 	r->reported = age_ns != 0;
 	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), d->name);
 	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), r->name);
@@ -57,13 +58,14 @@ static bool look_at_rings(struct davy_sim *s)
 
 static void look_at_graph(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct davy_event ev = davy_sim_event(s, DAVY_EV_GRAPH, p->pid);
 	uint64_t entered_ns = p->graph.entered_ns;
 	bool in_flight = entered_ns && s->now_ns - entered_ns > YOUNG_NS;
+	struct davy_event ev;
 
 	if (!in_flight && p->graph_reported == p->graph.graph_count + p->graph.failed_count)
 		return;
 	p->graph_reported = in_flight ? UINT64_MAX : p->graph.graph_count + p->graph.failed_count;
+	ev = davy_sim_event(s, DAVY_EV_GRAPH, p->pid);
 	ev.graph = p->graph;
 	if (!in_flight)
 		ev.graph.entered_ns = 0;
@@ -72,11 +74,12 @@ static void look_at_graph(struct davy_sim *s, struct davy_sim_process *p)
 
 static void look_at_times(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct davy_event ev = davy_sim_event(s, DAVY_EV_JOB_TIMES, p->pid);
+	struct davy_event ev;
 
 	if (p->times_reported == p->times.count)
 		return;
 	p->times_reported = p->times.count;
+	ev = davy_sim_event(s, DAVY_EV_JOB_TIMES, p->pid);
 	ev.job_times = p->times;
 	davy_sim_tell(s, &ev);
 }
