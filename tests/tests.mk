@@ -2,7 +2,7 @@
 # Tests, benches, fuzzing, lint. Included by the Makefile; paths are from the top.
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
+SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g1 $(SANITIZE)
 # What unit tests link: all but the programs' main() and the command line.
 SAN_LIB := $(O)/san/libdavylamp.a
 SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader container doctor exec exporter fleet policy_cli reporter top trace lab))
@@ -60,7 +60,7 @@ $(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(SAN_LIB) | $(O)/san/dav
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -o $@ $< $(SAN_LIB) -lcmocka $(LDLIBS)
 
-FUZZ_CFLAGS := -std=gnu17 -D_GNU_SOURCE -g -O1 -fno-sanitize-recover=undefined -DDAVY_VERSION='"$(VERSION)"' \
+FUZZ_CFLAGS := -std=gnu17 -D_GNU_SOURCE -g1 -O1 -fno-sanitize-recover=undefined -DDAVY_VERSION='"$(VERSION)"' \
 	-DDAVY_DATA_DIR='"x"' -isystem /usr/include/libdrm -iquote userspace -iquote .
 FUZZ_LIB_OBJ := $(call objects,fuzz-lib,$(FUZZ_LIB_SRC))
 

@@ -169,8 +169,8 @@ bool davy_device_unproven(const struct davy_step *s, const struct davy_plan *not
 	if (note->level < 3 || !note->device[0] || s->now_ns - note->at_ns > UNPROVEN_NS)
 		return false;
 	while ((p = davy_world_process_next(&s->core->world, &at)))
-		if (p->engine != DAVY_ENGINE_NONE && davy_same_name(p->device, note->device) &&
-		    davy_worked_ns(s, p->pid) > note->at_ns + DAVY_NS_PER_S)
+		if (davy_process_worked_ns(p) > note->at_ns + DAVY_NS_PER_S &&
+		    p->engine != DAVY_ENGINE_NONE && davy_same_name(p->device, note->device))
 			return false;
 	return true;
 }

@@ -65,7 +65,9 @@ static bool engine_wedged_graph_stuck(const struct davy_step *s, const struct da
 
 static bool engine_wedged_is_silent(const struct davy_step *s, const struct davy_process *p)
 {
-	return davy_silent_ns(s, p) >= davy_silent_limit_ns(s, p);
+	uint64_t silent_ns = davy_silent_ns(s, p);
+
+	return silent_ns && silent_ns >= davy_silent_limit_ns(s, p);
 }
 
 static uint64_t engine_wedged_failing_limit(const struct davy_step *s, const struct davy_process *p)

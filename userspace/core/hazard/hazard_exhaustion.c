@@ -404,7 +404,7 @@ static bool exhaustion_works_after_rise(struct davy_step *s, const struct davy_m
 		return false;
 	while ((p = davy_world_process_next(&s->core->world, &at)))
 		if (p->engine != DAVY_ENGINE_NONE && davy_same_name(p->device, d->device) &&
-		    davy_worked_ns(s, p->pid) >= d->rise.rose_ns + COMPUTES_NS)
+		    davy_process_worked_ns(p) >= d->rise.rose_ns + COMPUTES_NS)
 			return true;
 	return false;
 }

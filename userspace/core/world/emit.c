@@ -51,11 +51,14 @@ void davy_plan_evidence(struct davy_plan *plan, uint64_t at_ns, uint32_t kind, u
 uint64_t davy_worked_ns(const struct davy_step *s, uint32_t pid)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, pid);
-	uint64_t last_ns;
 
-	if (!p)
-		return 0;
-	last_ns = p->worked_ns > p->life.busy_ns ? p->worked_ns : p->life.busy_ns;
+	return p ? davy_process_worked_ns(p) : 0;
+}
+
+uint64_t davy_process_worked_ns(const struct davy_process *p)
+{
+	uint64_t last_ns = p->worked_ns > p->life.busy_ns ? p->worked_ns : p->life.busy_ns;
+
 	return p->life.done_ns > last_ns ? p->life.done_ns : last_ns;
 }
 
@@ -85,7 +88,7 @@ bool davy_engine_computes(const struct davy_step *s, const char *device, uint64_
 	while ((p = davy_world_process_next(&s->core->world, &at)))
 		if (p->engine != DAVY_ENGINE_NONE && s->now_ns - p->met_ns > RUNS_NS &&
 		    (!device[0] || davy_same_name(p->device, device)) &&
-		    s->now_ns - davy_worked_ns(s, p->pid) < within_ns)
+		    s->now_ns - davy_process_worked_ns(p) < within_ns)
 			return true;
 	return false;
 }

@@ -73,6 +73,7 @@ void davy_emit_as(struct davy_step *s, struct davy_plan *plan, uint32_t id);
 
 /* When the process last worked, as far as is known; 0: never. */
 uint64_t davy_worked_ns(const struct davy_step *s, uint32_t pid);
+uint64_t davy_process_worked_ns(const struct davy_process *p);
 
 /* True if the process is known to be idle: it does not use the memory that it loses. */
 bool davy_is_idle(const struct davy_step *s, uint32_t pid);

@@ -112,38 +112,54 @@ struct sum {
 	uint64_t busy; /* permille of the time since the windows began */
 };
 
-static struct sum *usage_sum_of(struct sum *list, size_t *count, uint32_t pid)
+/* An open hash table: number + 1 of the sum of a pid. */
+struct sum_index {
+	uint8_t slot[4 * CLIENTS_MAX];
+};
+
+static struct sum *usage_sum_of(struct sum *list, size_t *count, struct sum_index *index,
+				uint32_t pid)
 {
-	for (size_t i = 0; i < *count; i++)
-		if (list[i].pid == pid)
-			return &list[i];
+	size_t at = pid;
+
+	for (;; at++) {
+		uint8_t number = index->slot[at % sizeof(index->slot)];
+
+		if (!number)
+			break;
+		if (list[number - 1].pid == pid)
+			return &list[number - 1];
+	}
 	if (*count == CLIENTS_MAX)
 		return NULL;
 	memset(&list[*count], 0, sizeof(*list));
 	list[*count].pid = pid;
+	index->slot[at % sizeof(index->slot)] = (uint8_t)(*count + 1);
 	return &list[(*count)++];
 }
 
 static size_t usage_sum_up(const struct davy_world *w, const char *device, uint64_t now_ns,
 			   struct sum list[CLIENTS_MAX])
 {
+	struct sum_index index = { { 0 } };
 	size_t count = 0;
 
 	for (size_t i = 0; i < DAVY_WORLD_USES; i++) {
 		const struct davy_use *u = &w->uses[i];
-		uint64_t span_ms = (now_ns - u->window_ns[1]) / DAVY_NS_PER_MS;
-		uint64_t busy_ms = (u->busy_ns - u->window_busy_ns[1]) / DAVY_NS_PER_MS;
+		uint64_t span_ms, busy_ms;
 		struct sum *s;
 
 		if (!u->pid || !davy_same_name(u->device, device))
 			continue;
-		s = usage_sum_of(list, &count, u->pid);
+		s = usage_sum_of(list, &count, &index, u->pid);
 		if (!s)
 			continue;
 		if (!u->client_id)
 			s->kfd_bytes += u->memory_bytes;
 		else
 			s->opened_bytes += u->memory_bytes;
+		span_ms = (now_ns - u->window_ns[1]) / DAVY_NS_PER_MS;
+		busy_ms = (u->busy_ns - u->window_busy_ns[1]) / DAVY_NS_PER_MS;
 		if (u->client_id && span_ms && busy_ms < UINT64_MAX / 1000)
 			s->busy += busy_ms * 1000 / span_ms;
 	}
