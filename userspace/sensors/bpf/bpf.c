@@ -13,6 +13,7 @@
 
 #include "sensors/bpf/bpf_refusal.h"
 #include "sensors/bpf/bpf_state.h"
+#include "sensors/bpf/kernel_types.h"
 
 #include "lib/log.h"
 #include "lib/resident.h"
@@ -86,24 +87,14 @@ static int open_rings(struct davy_bpf *b)
 	return err;
 }
 
-/* Parsed when it is needed, dropped when nothing waits for a module any more. */
-static struct btf *kernel_btf(struct davy_bpf *b)
+/* Held until nothing waits for a module any more. */
+static void drop_types(const struct davy_bpf *b)
 {
-	if (!b->kernel)
-		b->kernel = btf__load_vmlinux_btf();
-	return b->kernel;
-}
-
-static void drop_btf(struct davy_bpf *b)
-{
-	if (!b->kernel)
-		return;
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		if (b->objects[i].retry_ns)
 			return;
-	btf__free(b->kernel);
-	b->kernel = NULL;
-	davy_resident_shed(); /* parsing it took megabytes */
+	if (davy_kernel_types_drop())
+		davy_resident_shed(); /* parsing them took megabytes */
 }
 
 static void bpf_set_up(struct davy_bpf *b)
@@ -145,7 +136,7 @@ static void bpf_load(struct davy_bpf *b, struct davy_bpf_object *o, uint64_t now
 	}
 	waits = o->functions && before == DAVY_MODULE_YOUNG && o->attempts + 1 < RETRY_COUNT;
 	if (!waits)
-		err = davy_bpf_object_load(o, &b->shared, kernel_btf(b), last);
+		err = davy_bpf_object_load(o, &b->shared, davy_kernel_types(), last);
 	o->attempts++;
 	if (waits || (err && too_early(o, before, err))) {
 		o->retry_ns = now_ns + RETRY_NS;
@@ -212,7 +203,7 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 	libbpf_set_print(bpf_quiet);
 	for (size_t i = 0; b->sums_reported && i < DAVY_OBJ_COUNT; i++)
 		bpf_add(b, (enum davy_object_index)i, now_ns);
-	drop_btf(b);
+	drop_types(b);
 	if (!b->sums_reported) {
 		free(b);
 		return -ENOMEM;
@@ -233,7 +224,7 @@ void davy_bpf_free(struct davy_bpf *b)
 	b->objects[DAVY_OBJ_ADMIT].pins = NULL; /* they stay: that is what they are for */
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		davy_bpf_object_unload(&b->objects[i]);
-	btf__free(b->kernel);
+	davy_kernel_types_drop();
 	free(b->sums_reported);
 	for (size_t i = 0; i < DAVY_BPF_SHARED_MAPS; i++)
 		if (b->shared.fd[i] >= 0)
@@ -308,7 +299,7 @@ void davy_bpf_tick(struct davy_bpf *b, uint64_t now_ns)
 	davy_bpf_poll_sums(b, now_ns);
 	davy_bpf_poll_times(b, now_ns);
 	davy_bpf_probes_tick(b, now_ns);
-	drop_btf(b);
+	drop_types(b);
 	davy_bpf_poll_losses(b, now_ns);
 	davy_bpf_vram_tick(b, now_ns);
 }
@@ -397,7 +388,7 @@ void davy_bpf_want(struct davy_bpf *b, enum davy_object_index index, bool wanted
 		bpf_load(b, o, davy_boot_ns());
 	else
 		davy_bpf_object_off(o, DAVY_SENSOR_ABSENT, "no longer wanted");
-	drop_btf(b);
+	drop_types(b);
 }
 
 void davy_bpf_watch(struct davy_bpf *b, uint32_t pid)

@@ -54,7 +54,6 @@ struct davy_bpf {
 	uint32_t self; /* the agent's pid */
 	struct davy_bpf_object objects[DAVY_OBJ_COUNT];
 	struct davy_shared_maps shared;
-	struct btf *kernel;		 /* while objects are being loaded */
 	struct davy_ring urgent, events; /* read in this order */
 	int rings_fd;			 /* readable when one of them is; -1: not open */
 	struct davy_probe_slots probes;
