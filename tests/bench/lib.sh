@@ -6,6 +6,7 @@
 
 figures=$work/figures.ndjson
 failed=''
+: >"$figures"
 
 broken() {
 	echo "bench: $1" >&2
