@@ -282,7 +282,7 @@ fuzz: setup-test
 BENCH_BPF := amdgpu amdgpu_tdr drm drm_sched fence i915
 
 .PHONY: bench-programs
-bench-programs: $(addprefix $(O)/bench/,core months clients hooks react llama-server) $(BENCH_BPF:%=$(O)/gen/%.bpf.o) $(O)/gen/parts.bpf.o
+bench-programs: $(addprefix $(O)/bench/,core months clients hooks react llama-server) $(BENCH_BPF:%=$(O)/gen/%.bpf.o) $(O)/gen/parts.bpf.o $(O)/gen/many.bpf.o
 
 bench: setup-test
 	@$(MAKE) --no-print-directory -s stage lab bench-programs
@@ -292,11 +292,13 @@ $(O)/bench/core: tests/bench/core.c $(SHARED)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $^
 
-$(O)/bench/hooks: tests/bench/hooks.c bpf/wire.h
+$(O)/bench/hooks: tests/bench/hooks.c tests/bench/many.h bpf/wire.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -Ibpf -o $@ $< -lbpf -lpthread
 
 $(O)/gen/parts.bpf.o: tests/bench/parts.bpf.c
+$(O)/gen/many.bpf.o: tests/bench/many.bpf.c tests/bench/many.h bpf/amdgpu.bpf.c
+$(O)/gen/parts.bpf.o $(O)/gen/many.bpf.o:
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
