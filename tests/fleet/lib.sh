@@ -40,3 +40,25 @@ certificates() {
 			-out "$work/$name.crt" 2>/dev/null || return 1
 	done
 }
+
+# make_ledger HOST: one run of the real agent makes the file.
+make_ledger() {
+	mkdir -p "$work/$1"
+	"$program" run --json --socket "$work/$1.sock" --state "$work/$1" --config "$work" >"$work/$1.agent" 2>&1 &
+	local agent=$!
+	until_true 20 test -e "$work/$1/davylamp.db"
+	end "$agent"
+}
+# ledger HOST MODEL UBATCH SURVIVED DEVICE_LOST: a row as the agent writes it.
+ledger() {
+	sqlite3 "$work/$1/davylamp.db" "INSERT INTO ledger (device, driver, kernel, firmware, engine, backend, model, ubatch, context,
+		survived_s, deepest, failed_depth, slowest_job_ns, outcome, failed_s, first_s, last_s) VALUES ('llvmpipe', '', '6.12', '',
+		'llama-server 0.7.0', 2, '$2', $3, 4096, $4, 100, 0, 0, 0, 0, 1, strftime('%s')) ;
+		INSERT INTO ledger_fault SELECT max(id), 6, $5 FROM ledger WHERE $5 > 0 HAVING max(id) IS NOT NULL AND $5 > 0;"
+}
+# serve HOST: its davylamp-fleet, as $work/HOST.conf says.
+serve() {
+	"$program" fleet run --config "$work/$1.conf" --state "$work/$1" --socket "$work/$1.sock" >"$work/$1.fleet.out" 2>&1 &
+	service[$1]=$!
+}
+status_is() { "$program" fleet status --json --state "$work/$1" 2>/dev/null | jq -e "$2" >/dev/null; }

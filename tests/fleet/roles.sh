@@ -28,29 +28,13 @@ roles() { role one && role two && role three && ctl user add root:top && ctl use
 check "etcd has a role for each host" roles
 as_root() { ctl --user root:top "$@"; }
 
-# A ledger as the agent writes it: one run of the real agent makes the file.
-ledger() { # HOST MODEL UBATCH SURVIVED DEVICE_LOST
-	sqlite3 "$work/$1/davylamp.db" "INSERT INTO ledger (device, driver, kernel, firmware, engine, backend, model, ubatch, context,
-		survived_s, deepest, failed_depth, slowest_job_ns, outcome, failed_s, first_s, last_s) VALUES ('llvmpipe', '', '6.12', '',
-		'llama-server 0.7.0', 2, '$2', $3, 4096, $4, 100, 0, 0, 0, 0, 1, strftime('%s')) ;
-		INSERT INTO ledger_fault SELECT max(id), 6, $5 FROM ledger WHERE $5 > 0 HAVING max(id) IS NOT NULL AND $5 > 0;"
-}
 make_host() { # HOST
-	mkdir -p "$work/$1"
-	"$program" run --json --socket "$work/$1.sock" --state "$work/$1" --config "$work" >"$work/$1.agent" 2>&1 &
-	local agent=$!
-	until_true 20 test -e "$work/$1/davylamp.db"
-	end "$agent"
+	make_ledger "$1"
 	printf 'secret-%s\n' "$1" >"$work/$1.password"
 	chmod 600 "$work/$1.password"
 	printf '%s\n' "endpoints = $etcd_url" "ca = $work/ca.crt" "certificate = $work/host.crt" "key = $work/host.key" \
 		"user = $1" "password_file = $work/$1.password" "host = $1" "quorum = 2" "trial = 1 s" >"$work/$1.conf"
 }
-serve() { # HOST
-	"$program" fleet run --config "$work/$1.conf" --state "$work/$1" --socket "$work/$1.sock" >"$work/$1.fleet.out" 2>&1 &
-	service[$1]=$!
-}
-status_is() { "$program" fleet status --json --state "$work/$1" 2>/dev/null | jq -e "$2" >/dev/null; }
 for name in one two three; do make_host "$name"; done
 ledger one good.gguf 512 90000 0
 serve one
