@@ -2,8 +2,8 @@
 /*
  * libbpf reads and parses the kernel's BTF (5 to 6 MB) for each object that it loads, and looks at
  * each of its 140,000 types for each name: half of the agent's start. Its own calls of these three
- * functions come here, because the linker binds them by name (libbpf 1.1 to 1.5 call them as any
- * program does); if they did not, all would be as before, but slower.
+ * functions come here, because the dynamic linker binds them by name (seen with libbpf 1.1.2;
+ * tests/bpf checks it). With a libbpf that is linked otherwise, the start is slower, and no more.
  */
 #include "sensors/bpf/kernel_types.h"
 
