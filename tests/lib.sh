@@ -30,6 +30,13 @@ skip() {
 	echo "skipped: $1, because $2"
 }
 
+# skip_late "what": true, and it is counted as skipped, after $TEST_UNTIL (seconds since 1970; not set: there is no end).
+# 'make test' sets it for the suites and, to an earlier time, for the guests of tests/vm.
+skip_late() {
+	[[ ${TEST_UNTIL-} && $EPOCHSECONDS -ge $TEST_UNTIL ]] || return
+	skip "$1" "the time for it was over; 'make test TEST_MINUTES=180' gives more"
+}
+
 not() { ! "$@"; }
 
 # Debian 12's jq (1.6) with -e succeeds without any input, as when the command before it in a pipe has failed. As of

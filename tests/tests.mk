@@ -19,7 +19,10 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 	$(filter-out %_main.c,$(call sources,fleet)) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c next.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit fuzz replay foresight bpf vm engine walk launch systemd probe doctor nvidia cli top report exporter schema container fleet chaos package
+# Those that take long come first: when the time is up, what runs is then soon at its end.
+SUITES := lint unit fuzz replay foresight bpf vm engine container walk launch systemd probe doctor nvidia cli top report exporter schema fleet chaos package
+# After so many minutes no suite begins, and after half of them no guest of vm.
+TEST_MINUTES := 65
 
 export O CACHE STAGE KERNEL
 
@@ -110,6 +113,8 @@ $(O)/lab/mkmodel: $(wildcard tests/e2e/mkmodel/*)
 $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/vkfault O=$(abspath $(O))/lab/vk
 
+test: export TEST_UNTIL := $(shell date -d '$(TEST_MINUTES) minutes' +%s)
+test: export VM_UNTIL := $(shell date -d "$$(($(TEST_MINUTES) * 30)) seconds" +%s)
 test: setup-test
 	@tests/setup package
 	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos lab-container $(O)/fleet/swarm $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
