@@ -259,10 +259,6 @@ static void kinds_have_names_of_their_own_and_precursors_lead_somewhere(void **s
 	}
 	assert_string_equal(davy_log_kind_name(UINT32_MAX), "nothing");
 	assert_string_equal(davy_log_class_name(UINT32_MAX), "none");
-	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++)
-		assert_int_equal(davy_log_class_from_name(davy_log_class_name(i)), i);
-	assert_int_equal(davy_log_class_from_name("ring"), DAVY_CLASS_NONE);
-	assert_int_equal(davy_log_class_from_name(""), DAVY_CLASS_NONE);
 }
 
 static void a_page_fault_of_ten_lines_is_one_event(void **state)

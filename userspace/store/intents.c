@@ -18,7 +18,6 @@
 
 enum statement {
 	BEGIN,
-	RENEW,
 	CLOSE,
 	NEXT,
 	COUNT,
@@ -28,7 +27,6 @@ enum statement {
 
 static const char *const statements[STATEMENT_COUNT] = {
 	[BEGIN] = "INSERT INTO intent (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[RENEW] = "UPDATE intent SET lease_until_ns = ? WHERE id = ? AND ended_s IS NULL",
 	[CLOSE] = "UPDATE intent SET ended_s = ?, result = ? WHERE id = ? AND ended_s IS NULL",
 	[NEXT] = "SELECT id, " COLUMNS " FROM intent WHERE ended_s IS NULL AND id < ? "
 		 "ORDER BY id DESC LIMIT 1",
@@ -151,18 +149,6 @@ int64_t davy_intent_begin(struct davy_intents *in, struct davy_intent *intent)
 		return err;
 	intent->id = sqlite3_last_insert_rowid(in->db->handle);
 	return intent->id;
-}
-
-int davy_intent_renew(struct davy_intents *in, int64_t id, uint64_t lease_until_ns)
-{
-	int err;
-
-	if (!in)
-		return -EROFS;
-	sqlite3_bind_int64(in->prepared[RENEW], 1, (int64_t)lease_until_ns);
-	sqlite3_bind_int64(in->prepared[RENEW], 2, id);
-	err = intents_run(in, RENEW);
-	return err > 0 ? 0 : err ? err : -ENOENT;
 }
 
 int davy_intent_close(struct davy_intents *in, int64_t id, int result)

@@ -29,9 +29,6 @@ void davy_intents_close(struct davy_intents *intents);
 /* The id, greater than 0, or -errno: then the act must not begin. Sets id, time and boot. */
 int64_t davy_intent_begin(struct davy_intents *intents, struct davy_intent *intent);
 
-/* Extends a freeze; 0, or -ENOENT if it is no longer open. */
-int davy_intent_renew(struct davy_intents *intents, int64_t id, uint64_t lease_until_ns);
-
 /* "result": 0 or -errno of the act. 0, or -ENOENT if it is not open. */
 int davy_intent_close(struct davy_intents *intents, int64_t id, int result);
 

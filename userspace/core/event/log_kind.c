@@ -261,14 +261,6 @@ const char *davy_log_class_name(uint32_t class)
 	return classes[class < DAVY_CLASS_COUNT ? class : DAVY_CLASS_NONE];
 }
 
-enum davy_log_class davy_log_class_from_name(const char *name)
-{
-	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++)
-		if (davy_same_name(name, classes[i]))
-			return (enum davy_log_class)i;
-	return DAVY_CLASS_NONE;
-}
-
 const char *davy_log_role_name(uint32_t role)
 {
 	return roles[role < DAVY_PART_COUNT ? role : DAVY_PART_NONE];

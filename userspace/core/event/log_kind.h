@@ -223,8 +223,6 @@ const char *davy_log_line_name(uint32_t kind, uint32_t code);
 /* "ring_timeout"; "nothing", "none" and the like for what is not known. */
 const char *davy_log_kind_name(uint32_t kind);
 const char *davy_log_class_name(uint32_t class);
-/* The reverse; DAVY_CLASS_NONE for an unknown name. */
-enum davy_log_class davy_log_class_from_name(const char *name);
 const char *davy_log_role_name(uint32_t role);
 const char *davy_log_hazard_name(uint32_t hazard);
 

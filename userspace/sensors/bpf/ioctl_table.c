@@ -79,11 +79,3 @@ bool davy_ioctl_row(size_t index, struct davy_ioctl_row *ret_row)
 	}
 	return false;
 }
-
-const char *davy_ioctl_name(const char *driver, uint32_t number)
-{
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (commands[i].number == number && !strcmp(commands[i].driver, driver))
-			return commands[i].name;
-	return "";
-}

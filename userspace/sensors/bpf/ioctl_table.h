@@ -18,7 +18,4 @@ struct davy_ioctl_row {
 /* The row at "index", false past the end. */
 bool davy_ioctl_row(size_t index, struct davy_ioctl_row *ret_row);
 
-/* The name of a command, "" when the table has none. */
-const char *davy_ioctl_name(const char *driver, uint32_t number);
-
 #endif
