@@ -155,6 +155,16 @@ static inline void ends(uint32_t pid, int status)
 	tell(&ev);
 }
 
+static inline void tell_graph(uint32_t pid, uint64_t entered_ns, uint64_t count, uint64_t max_ns)
+{
+	struct davy_event ev = event(DAVY_EV_GRAPH, pid);
+
+	ev.graph.entered_ns = entered_ns;
+	ev.graph.graph_count = count;
+	ev.graph.max_ns = max_ns;
+	tell(&ev);
+}
+
 static inline void probe(uint16_t health, uint16_t completion, uint32_t tokens)
 {
 	struct davy_event ev = event(DAVY_EV_PROBE, 0);

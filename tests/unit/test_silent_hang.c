@@ -3,6 +3,8 @@
 
 #include "report/plan_text.h"
 
+#define STUCK_HAS_NO_SAY (60 * S) /* the longest graph so far */
+
 static size_t notes(void)
 {
 	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED);
@@ -24,16 +26,6 @@ static void kfd_use(uint32_t pid, uint32_t queues)
 
 	davy_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
 	ev.kfd_use.queue_count = queues;
-	tell(&ev);
-}
-
-static void graph(uint32_t pid, uint64_t entered_ns, uint64_t count)
-{
-	struct davy_event ev = event(DAVY_EV_GRAPH, pid);
-
-	ev.graph.entered_ns = entered_ns;
-	ev.graph.graph_count = count;
-	ev.graph.max_ns = 60 * S; /* so that a stuck graph has no say */
 	tell(&ev);
 }
 
@@ -134,7 +126,7 @@ static void ended_graphs_are_enough(void **state)
 	begin(NULL);
 	for (uint64_t i = 1; i < 10; i++) {
 		busy(25, 100);
-		graph(60, now, 100 + i);
+		tell_graph(60, now, 100 + i, STUCK_HAS_NO_SAY);
 	}
 	assert_int_equal(notes(), 0);
 }
@@ -267,7 +259,7 @@ static void a_kfd_process_with_traced_graphs_has_a_shorter_limit(void **state)
 	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	kfd_use(60, 4);
 	progress(60, 1, 0, 1);
-	graph(60, 0, 50);
+	tell_graph(60, 0, 50, STUCK_HAS_NO_SAY);
 	pass(31 * S);
 	assert_int_equal(notes(), 1);
 }

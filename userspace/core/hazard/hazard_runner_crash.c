@@ -13,7 +13,7 @@
  *   SIGKILL while its manager runs (Ollama unloads a model so) and that the OOM killer did not
  *   choose, a plain failure exit of a server (llama-server exits with 1 on a wrong option: a
  *   restart would loop), a single one of a runner.
- * Test: tests/unit/test_engine_hazards.c, tests/e2e crash.
+ * Test: tests/unit/test_runner_crash.c, tests/e2e crash.
  */
 #include "core/hazard/hazards.h"
 
