@@ -3,7 +3,8 @@
  * libbpf reads and parses the kernel's BTF (5 to 6 MB) for each object that it loads, and looks at
  * each of its 140,000 types for each name: half of the agent's start. Its own calls of these three
  * functions come here, because the dynamic linker binds them by name (seen with libbpf 1.1.2;
- * tests/bpf checks it). With a libbpf that is linked otherwise, the start is slower, and no more.
+ * tests/bpf checks it). With -Bsymbolic in libbpf the start is slower, and no more; a static libbpf
+ * has the same names and cannot be linked.
  */
 #include "sensors/bpf/kernel_types.h"
 
