@@ -21,8 +21,8 @@ FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out
 STAGE := $(abspath $(O))/stage
 # Those that take long come first: when the time is up, what runs is then soon at its end.
 SUITES := lint unit fuzz replay foresight bpf vm engine container walk launch systemd probe doctor nvidia cli top report exporter schema fleet chaos package
-# After so many minutes no suite begins, and after half of them no guest of vm.
-TEST_MINUTES := 65
+# After so many minutes no suite begins, and after two thirds of them no guest of vm.
+TEST_MINUTES := 70
 
 export O CACHE STAGE KERNEL
 
@@ -114,7 +114,7 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/vkfault O=$(abspath $(O))/lab/vk
 
 test: export TEST_UNTIL := $(shell date -d '$(TEST_MINUTES) minutes' +%s)
-test: export VM_UNTIL := $(shell date -d "$$(($(TEST_MINUTES) * 30)) seconds" +%s)
+test: export VM_UNTIL := $(shell date -d "$$(($(TEST_MINUTES) * 40)) seconds" +%s)
 test: setup-test
 	@tests/setup package
 	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos lab-container $(O)/fleet/swarm $(O)/exporter/tries.so $(UNIT_BIN) $(FUZZ_BIN)
