@@ -256,15 +256,15 @@ static int be_a_child(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 	const struct rlimit files = { 4096, 4096 };
+	int nice = getpriority(PRIO_PROCESS, 0), status;
 	pid_t pid = fork();
-	int status;
 
 	if (pid) {
 		if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 			return 90;
 		return WEXITSTATUS(status);
 	}
-	if (setrlimit(RLIMIT_NOFILE, &files) || getpriority(PRIO_PROCESS, 0) > 0)
+	if (setrlimit(RLIMIT_NOFILE, &files) || getpriority(PRIO_PROCESS, 0) != nice)
 		_exit(1);
 	if (sched_setscheduler(0, SCHED_FIFO, &first) && errno != EPERM)
 		_exit(2); /* EPERM: the test's own cgroup may have no real time */
