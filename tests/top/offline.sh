@@ -18,10 +18,18 @@ hostile_record() {
 			{text: 5, json: []}], events: [{number: 0, text: $t, json: {at_ns: -8e18, event: $t}}]}}' |
 		sed -E 's/([0-9])\.0\b/\1/g; s/9e\+12|9e12/9000000000000/g'
 }
+# The largest numbers that a row of memory can have: a device of 192 GiB in a host of 2 TiB, all of them filling.
+large_record() {
+	jq -nc '{status: {mode: "advise", events: 1, dropped: 0, now_ns: 9000000000000, wall_s: 1700000000, started_ns: 1000000000000,
+		gpus: [{device: "0000:c1:00.0", driver: "amdgpu", evictions: 123456,
+			vram_total: 206158430208, vram_used: 195000000000, vram_full_in_ms: 119000,
+			gtt_total: 1030792151040, gtt_used: 130792151040, gtt_full_in_ms: 119000,
+			host_total: 2061584302080, host_available: 111584302080}]}}'
+}
 clean() { ! grep -qaP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' "$1"; }
 
 offline_checks() {
-	local size hostile_top=$O/san/davylamp-top # built with ASan and UBSan
+	local size heap hostile_top=$O/san/davylamp-top # built with ASan and UBSan
 	check "top without an agent exits with 4" exits 4 "$davylamp" top --socket "$top_dir/none"
 	check "top without an agent shows how to start one" says "davylamp run"
 	check "top --interval without a time exits with 2" exits 2 "$davylamp" top --interval soon
@@ -40,6 +48,13 @@ offline_checks() {
 		check "its escapes do not reach the terminal at $size" clean "$top_dir/hostile.$size"
 	done
 	check "a screen shows what is left of a hostile text" grep -q 'x?\[2J?\]0;owned' "$top_dir/hostile.80x24"
+	large_record >"$top_dir/large"
+	for size in 80 100 120; do
+		LC_ALL=C.UTF-8 COLUMNS=$size LINES=24 "$davylamp" top --once --replay "$top_dir/large" | sed -E 's/\[[#.]+\] ?//g' >"$top_dir/large.$size"
+		for heap in "VRAM 185966/196608 MiB 94 % full in 119.0 s" "GTT 124733/983040 MiB 12 % full in 119.0 s" "host 1859664/1966080 MiB 94 %"; do
+			check "$size columns have all of the largest numbers: ${heap%% *}" grep -qF "$heap" "$top_dir/large.$size"
+		done
+	done
 	"$hostile_top" --replay "$top_dir/hostile" | tail -n +4 >"$top_dir/lines"
 	check "on a pipe, a hostile text stays on its line" test "$(wc -l <"$top_dir/lines")" = 3
 	check "on a pipe, escapes do not reach the terminal" clean "$top_dir/lines"

@@ -18,25 +18,70 @@ static enum davy_style gpus_style(int permille, bool forecast)
 	return forecast || permille >= FULL_PERMILLE ? DAVY_STYLE_WARNING : DAVY_STYLE_GOOD;
 }
 
-/* "VRAM [####....] 123/456 MiB 27 % full in 42.0 s" */
-static int gpus_memory(struct davy_canvas *c, int row, int col, int width, const char *name,
-		       const json_t *gpu, const char *full_key, json_int_t used, json_int_t total)
+struct heap {
+	const char *name;
+	char text[96]; /* "123/456 MiB 27 %"; "": the device has none */
+	char full[48]; /* " full in 42.0 s" */
+	int permille;
+};
+
+static struct heap gpus_heap(const json_t *gpu, const char *name, const char *full_key,
+			     json_int_t used, json_int_t total)
 {
 	json_int_t full_ms = davy_message_number(gpu, full_key, -1);
-	int permille = davy_top_permille(used, total);
-	char full[32];
+	struct heap h = { .name = name, .permille = davy_top_permille(used, total) };
+	char when[32];
 
 	if (total <= 0)
-		return col;
-	col = davy_canvas_format(c, row, col, DAVY_STYLE_DIM, "%s ", name);
-	col = davy_canvas_bar(c, row, col, width, gpus_style(permille, full_ms >= 0), permille);
-	col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, " %lld/%lld MiB %d %%",
-				 (long long)used >> 20, (long long)total >> 20, permille / 10);
+		return h;
+	snprintf(h.text, sizeof(h.text), "%lld/%lld MiB %d %%", (long long)used >> 20,
+		 (long long)total >> 20, h.permille / 10);
 	if (full_ms >= 0) {
-		davy_top_duration(full_ms * 1000000, full, sizeof(full));
-		col = davy_canvas_format(c, row, col, DAVY_STYLE_FORECAST, " full in %s", full);
+		davy_top_duration(full_ms * 1000000, when, sizeof(when));
+		snprintf(h.full, sizeof(h.full), " full in %s", when);
 	}
-	return col + 2;
+	return h;
+}
+
+struct heaps {
+	struct heap vram, gtt, host;
+};
+
+static struct heaps gpus_heaps(const json_t *gpu)
+{
+	json_int_t host = davy_message_number(gpu, "host_total", 0);
+	bool shared = json_is_true(json_object_get(gpu, "shared_memory"));
+	struct heaps h = {
+		.host = gpus_heap(gpu, "host", shared ? "host_full_in_ms" : "",
+				  host - davy_message_number(gpu, "host_available", 0), host),
+	};
+
+	if (*davy_message_text(gpu, "unreadable"))
+		return h;
+	h.vram = gpus_heap(gpu, "VRAM", "vram_full_in_ms", davy_message_number(gpu, "vram_used", 0),
+			   davy_message_number(gpu, "vram_total", 0));
+	h.gtt = gpus_heap(gpu, "GTT", "gtt_full_in_ms", davy_message_number(gpu, "gtt_used", 0),
+			  davy_message_number(gpu, "gtt_total", 0));
+	return h;
+}
+
+/* Its columns without a bar, with those that separate it from the next one. */
+static int gpus_heap_columns(const struct heap *h)
+{
+	return h->text[0] ? (int)(strlen(h->name) + strlen(h->text) + strlen(h->full)) + 3 : 0;
+}
+
+/* "VRAM [####....] 123/456 MiB 27 % full in 42.0 s"; "width" is the bar's, below 3: none. */
+static int gpus_memory(struct davy_canvas *c, int row, int col, int width, const struct heap *h)
+{
+	if (!h->text[0])
+		return col;
+	col = davy_canvas_format(c, row, col, DAVY_STYLE_DIM, "%s ", h->name);
+	if (width >= 3)
+		col = 1 + davy_canvas_bar(c, row, col, width, gpus_style(h->permille, h->full[0]),
+					  h->permille);
+	col = davy_canvas_format(c, row, col, DAVY_STYLE_PLAIN, "%s", h->text);
+	return 2 + davy_canvas_format(c, row, col, DAVY_STYLE_FORECAST, "%s", h->full);
 }
 
 /* The ring whose job has used most of its timeout; NULL: no job is old enough to be reported. */
@@ -184,46 +229,33 @@ static bool gpus_narrow(const struct davy_canvas *c)
 	return c->cols < NARROW_COLS;
 }
 
-static int gpus_vram(struct davy_canvas *c, int row, int col, int width, const json_t *gpu)
-{
-	if (*davy_message_text(gpu, "unreadable"))
-		return davy_canvas_format(c, row, col, DAVY_STYLE_WARNING, "memory unknown: %s",
-					  davy_message_text(gpu, "unreadable"));
-	return gpus_memory(c, row, col, width, "VRAM", gpu, "vram_full_in_ms",
-			   davy_message_number(gpu, "vram_used", 0),
-			   davy_message_number(gpu, "vram_total", 0));
-}
-
 /* VRAM, GTT, host and job on two rows, on a narrow screen on three. */
 static int gpus_one(const struct davy_top *top, struct davy_canvas *c, int row, const json_t *gpu)
 {
-	int width = gpus_narrow(c) ? 10 : c->cols < 160 ? 16 : 30;
-	json_int_t host = davy_message_number(gpu, "host_total", 0);
-	bool shared = json_is_true(json_object_get(gpu, "shared_memory"));
-	int col = gpus_first_row(top, c, row, gpu);
+	const char *device = davy_message_text(gpu, "device");
+	const char *unreadable = davy_message_text(gpu, "unreadable");
+	struct heaps h = gpus_heaps(gpu);
+	int width = gpus_narrow(c) ? 10 : c->cols < 160 ? 16 : 30, bar;
+	int col = gpus_first_row(top, c, row++, gpu);
 
+	/* two of them share a row */
+	bar = c->cols - gpus_heap_columns(&h.gtt) -
+	      gpus_heap_columns(gpus_narrow(c) ? &h.host : &h.vram);
+	bar = bar / 2 - 1 < width ? bar / 2 - 1 : width;
 	if (!gpus_narrow(c))
-		gpus_spark(top, c, row, col, davy_message_text(gpu, "device"));
-	col = gpus_vram(c, ++row, 2, width, gpu);
-	if (gpus_narrow(c)) {
-		gpus_spark(top, c, row++, col, davy_message_text(gpu, "device"));
-		col = 2;
-	}
-	if (!*davy_message_text(gpu, "unreadable"))
-		col = gpus_memory(c, row, col, width, "GTT", gpu, "gtt_full_in_ms",
-				  davy_message_number(gpu, "gtt_used", 0),
-				  davy_message_number(gpu, "gtt_total", 0));
-	if (!gpus_narrow(c)) {
+		gpus_spark(top, c, row - 1, col, device);
+	col = *unreadable ? davy_canvas_format(c, row, 2, DAVY_STYLE_WARNING, "memory unknown: %s",
+					       unreadable)
+			  : gpus_memory(c, row, 2, bar, &h.vram);
+	if (gpus_narrow(c))
+		gpus_spark(top, c, row++, col, device);
+	col = gpus_memory(c, row, gpus_narrow(c) ? 2 : col, bar, &h.gtt);
+	if (!gpus_narrow(c))
 		row++;
-		col = 2;
-	}
-	col = gpus_memory(c, row, col, width, "host", gpu, shared ? "host_full_in_ms" : "",
-			  host - davy_message_number(gpu, "host_available", 0), host);
-	if (gpus_narrow(c)) {
+	col = gpus_memory(c, row, gpus_narrow(c) ? col : 2, bar, &h.host);
+	if (gpus_narrow(c))
 		row++;
-		col = 2;
-	}
-	gpus_ring(c, row, col, width, gpu);
+	gpus_ring(c, row, gpus_narrow(c) ? 2 : col, width, gpu);
 	return row + 1;
 }
 
