@@ -18,7 +18,7 @@ hostile_record() {
 			{text: 5, json: []}], events: [{number: 0, text: $t, json: {at_ns: -8e18, event: $t}}]}}' |
 		sed -E 's/([0-9])\.0\b/\1/g; s/9e\+12|9e12/9000000000000/g'
 }
-# The largest numbers that a row of memory can have: a device of 192 GiB in a host of 2 TiB, all of them filling.
+# Large numbers in each row of memory: a device of 192 GiB in a host of 2 TiB; VRAM and GTT fill.
 large_record() {
 	jq -nc '{status: {mode: "advise", events: 1, dropped: 0, now_ns: 9000000000000, wall_s: 1700000000, started_ns: 1000000000000,
 		gpus: [{device: "0000:c1:00.0", driver: "amdgpu", evictions: 123456,

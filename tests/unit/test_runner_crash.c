@@ -323,7 +323,7 @@ static void runners_that_never_computed_are_only_reported(void **state)
 	assert_replays();
 }
 
-/* Far apart, without an error, a client of the daemon, a server of its own. */
+/* Two errors more than the window apart, ends without an error, and servers that exit with 1. */
 static void runners_that_end_now_and_then_are_no_crash(void **state)
 {
 	struct davy_event ev;

@@ -238,7 +238,7 @@ static int gpus_one(const struct davy_top *top, struct davy_canvas *c, int row, 
 	int width = gpus_narrow(c) ? 10 : c->cols < 160 ? 16 : 30, bar;
 	int col = gpus_first_row(top, c, row++, gpu);
 
-	/* two of them share a row */
+	/* Two heaps share a row: their bars take what the numbers leave. */
 	bar = c->cols - gpus_heap_columns(&h.gtt) -
 	      gpus_heap_columns(gpus_narrow(c) ? &h.host : &h.vram);
 	bar = bar / 2 - 1 < width ? bar / 2 - 1 : width;
