@@ -12,8 +12,6 @@
  */
 #include "admit.bpf.h"
 
-#include <asm-generic/errno.h>
-
 struct bpf_map;
 
 char LICENSE[] SEC("license") = "GPL";
@@ -92,11 +90,11 @@ static __noinline struct davy_vram *account_new(struct davy_vram_key *key, struc
 	if (BPF_CORE_READ(at, kn, id) == key->cgroup)
 		bpf_probe_read_kernel_str(fresh.name, sizeof(fresh.name), name);
 	if (managed || have->accounts < DAVY_MAX_VRAM / 2)
-		err = bpf_map_update_elem(&vram_accounts, key, &fresh, BPF_NOEXIST);
+		err = davy_put(&vram_accounts, key, &fresh, BPF_NOEXIST, DAVY_LOSS_SUMS_FULL);
+	else
+		davy_lost(DAVY_LOSS_SUMS_FULL);
 	if (!err)
 		__sync_fetch_and_add(&have->accounts, 1);
-	else if (err == -E2BIG)
-		davy_lost(DAVY_LOSS_SUMS_FULL);
 	return bpf_map_lookup_elem(&vram_accounts, key);
 }
 
@@ -300,8 +298,7 @@ static __always_inline struct look *look_new(struct lineage *of)
 	struct look fresh = {};
 
 	__builtin_memcpy(&fresh.of, of, sizeof(fresh.of));
-	if (bpf_map_update_elem(&looks, &tid, &fresh, BPF_ANY))
-		davy_lost(DAVY_LOSS_SUMS_FULL);
+	davy_put(&looks, &tid, &fresh, BPF_ANY, DAVY_LOSS_SUMS_FULL);
 	return bpf_map_lookup_elem(&looks, &tid);
 }
 
@@ -531,11 +528,11 @@ static __always_inline long object_put(__u64 id, struct object *bo, __u64 how)
 	if (!have)
 		return err;
 	if (bo->of.managed || have->objects < DAVY_MAX_VRAM_BOS / 2)
-		err = bpf_map_update_elem(&objects, &id, bo, how);
+		err = davy_put(&objects, &id, bo, how, DAVY_LOSS_SUMS_FULL);
+	else
+		davy_lost(DAVY_LOSS_SUMS_FULL);
 	if (!err)
 		__sync_fetch_and_add(&have->objects, 1);
-	else if (err != -EEXIST)
-		davy_lost(err == -E2BIG ? DAVY_LOSS_SUMS_FULL : DAVY_LOSS_MAP_BUSY);
 	return err;
 }
 

@@ -3,8 +3,6 @@
 #ifndef DAVY_FACTS_BPF_H
 #define DAVY_FACTS_BPF_H
 
-#include <asm-generic/errno.h>
-
 #include "maps.bpf.h"
 
 struct {
@@ -69,21 +67,16 @@ static __always_inline struct davy_sum *sum_of(struct davy_sum_key *key, const c
 {
 	struct davy_sum *known = bpf_map_lookup_elem(&sums, key);
 	struct davy_sum fresh = {};
-	long err;
 
 	if (known)
 		return known;
+	fresh.last_ns = bpf_ktime_get_boot_ns(); /* the agent closes old ones */
 	if (key->device)
 		davy_dev_name(fresh.dev, (struct device *)key->device);
 	if (name)
 		bpf_probe_read_kernel_str(fresh.name, sizeof(fresh.name), name);
-	err = bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
-	if (err && err != -EEXIST && err != -E2BIG)
-		err = bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
-	known = bpf_map_lookup_elem(&sums, key);
-	if (!known)
-		davy_lost(err == -E2BIG ? DAVY_LOSS_SUMS_FULL : DAVY_LOSS_MAP_BUSY);
-	return known;
+	davy_put(&sums, key, &fresh, BPF_NOEXIST, DAVY_LOSS_SUMS_FULL);
+	return bpf_map_lookup_elem(&sums, key);
 }
 
 /* A flood is reported again when it has grown by this part of its count, or after this time. */

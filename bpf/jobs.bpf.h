@@ -71,8 +71,7 @@ static __always_inline void job_tell(void)
 static __always_inline int job_add(struct davy_job_key *key, struct davy_job *job)
 {
 	job_tell();
-	if (bpf_map_update_elem(&jobs, key, job, BPF_ANY))
-		davy_lost(DAVY_LOSS_JOBS_FULL);
+	davy_put(&jobs, key, job, BPF_ANY, DAVY_LOSS_JOBS_FULL);
 	return 0;
 }
 
@@ -94,8 +93,7 @@ static __always_inline bool sched_same(struct davy_sched *a, struct davy_sched *
 static __always_inline struct davy_sched *sched_add(__u64 key, struct davy_sched *fresh)
 {
 	fresh->last_run_ns = bpf_ktime_get_boot_ns();
-	if (bpf_map_update_elem(&scheds, &key, fresh, BPF_ANY))
-		davy_lost(DAVY_LOSS_SCHEDS_FULL);
+	davy_put(&scheds, &key, fresh, BPF_ANY, DAVY_LOSS_SCHEDS_FULL);
 	return bpf_map_lookup_elem(&scheds, &key);
 }
 
@@ -125,12 +123,10 @@ static __always_inline void time_count(struct davy_job *job, struct davy_sched *
 
 		if (!fresh)
 			return;
-		bpf_map_update_elem(&times, &key, fresh, BPF_ANY);
+		davy_put(&times, &key, fresh, BPF_ANY, DAVY_LOSS_TIMES_FULL);
 		t = bpf_map_lookup_elem(&times, &key);
-		if (!t) {
-			davy_lost(DAVY_LOSS_TIMES_FULL);
+		if (!t)
 			return;
-		}
 		t->device = sched->device;
 		__builtin_memcpy(t->dev, sched->dev, sizeof(t->dev));
 		__builtin_memcpy(t->ring, sched->ring, sizeof(t->ring));

@@ -6,6 +6,8 @@
 #ifndef DAVY_MAPS_BPF_H
 #define DAVY_MAPS_BPF_H
 
+#include <asm-generic/errno.h>
+
 #include "ktypes.bpf.h"
 
 struct {
@@ -41,6 +43,22 @@ static __always_inline void davy_lost(__u32 cause)
 
 	if (count)
 		*count += 1;
+}
+
+/*
+ * Inserts an element, or counts the loss: "full" when there is no room. A lock that was not
+ * available in time (rqspinlock, since 6.15) is tried a second time.
+ */
+static __always_inline long davy_put(void *map, const void *key, const void *value, __u64 how,
+				     __u32 full)
+{
+	long err = bpf_map_update_elem(map, key, value, how);
+
+	if (err && err != -EEXIST && err != -E2BIG)
+		err = bpf_map_update_elem(map, key, value, how);
+	if (err && err != -EEXIST)
+		davy_lost(err == -E2BIG ? full : DAVY_LOSS_MAP_BUSY);
+	return err;
 }
 
 /*

@@ -51,11 +51,10 @@ static __always_inline struct davy_mover *mover_of(struct davy_mover_key *key, _
 		return known;
 	davy_dev_name(fresh.dev, (struct device *)key->device);
 	fresh.owner_pasid = owner_pasid;
-	bpf_map_update_elem(&movers, key, &fresh, BPF_NOEXIST);
-	known = bpf_map_lookup_elem(&movers, key);
-	if (!known)
-		davy_lost(DAVY_LOSS_MOVERS_FULL);
-	return known;
+	/* Young: the agent deletes old ones. And it may speak now. */
+	fresh.spoke_ns = bpf_ktime_get_boot_ns() - DAVY_MOVE_EDGE_NS;
+	davy_put(&movers, key, &fresh, BPF_NOEXIST, DAVY_LOSS_MOVERS_FULL);
+	return bpf_map_lookup_elem(&movers, key);
 }
 
 static __always_inline void mover_speak(struct davy_mover *m, struct davy_mover_key *key)
