@@ -22,14 +22,19 @@ static uint64_t load_field(struct fire_session *s, uint64_t base, const char *ty
 	return fire_load(s, f.size, base + f.offset);
 }
 
-/* The device's interrupt ring. memcpy() returns its destination: this resolves an expression. */
-static struct ih_ring find_ih_ring(struct fire_session *s, const char *pci)
+/* The device's struct amdgpu_device. memcpy() returns its destination: this resolves an address. */
+static uint64_t find_adev(struct fire_session *s, const char *pci)
 {
 	uint32_t ddev = fire_field_of(s, "amdgpu_device", "ddev").offset;
-	struct ih_ring r = { 0 };
 
 	fire_send(s, "call 1 task memcpy drv:%s-%u 0 0", pci, ddev);
-	r.adev = fire_result(s);
+	return fire_result(s);
+}
+
+static struct ih_ring find_ih_ring(struct fire_session *s, const char *pci)
+{
+	struct ih_ring r = { .adev = find_adev(s, pci) };
+
 	r.ih = r.adev + fire_field_of(s, "amdgpu_device", "irq.ih").offset;
 	r.ring = load_field(s, r.ih, "amdgpu_ih_ring", "ring");
 	r.wptr_at = load_field(s, r.ih, "amdgpu_ih_ring", "wptr_cpu");
@@ -65,6 +70,20 @@ void fire_fault(struct fire_session *s, const struct fire_options *o)
 	if (!s->err)
 		printf("fault=%s count=%" PRIu64 " src=%" PRIu64 "\n", o->dev_name, o->count,
 		       o->src);
+}
+
+/*
+ * The driver polls a register up to usec_timeout times (100,000), most of all in the reset of
+ * Southern Islands (si_set_clk_bypass_mode and si_spll_powerdown, si.c, 6.12), which takes a minute
+ * on a busy host: the lab's registers never change.
+ */
+void fire_impatient(struct fire_session *s, const char *pci)
+{
+	uint32_t offset = fire_field_of(s, "amdgpu_device", "usec_timeout").offset;
+	uint32_t times = fire_bytes_new(s, 4);
+
+	fire_send(s, "put %u 0 4 100", times);
+	fire_send(s, "call 1 task memcpy 0x%" PRIx64 " &%u+0 4", find_adev(s, pci) + offset, times);
 }
 
 /* "off", or the PCI address of the device whose rings run. */

@@ -31,7 +31,8 @@ static void usage(FILE *to)
 	      "  options: --count N --irq --comm NAME --module MOD (whose types and hooks\n"
 	      "    come first) --ret N --cpus N,N... --cast ARG=TYPE\n"
 	      "  '+ VERB NAME [ARG]...' or '+ sleep MS' may follow: more hooks, with the same\n"
-	      "  objects; also 'skip SYMBOL VALUE [ARG]...', which may come first and lasts.\n"
+	      "  objects; also 'skip SYMBOL VALUE [ARG]...', which may come first and lasts,\n"
+	      "  and 'wait FILE', which creates FILE.waits and ends when there is a FILE.\n"
 	      "  '%ret=N', '%count=N', '%irq=1' before the ARGs are for one hook.\n"
 	      "  NAME may be alternatives, 'a|b'. ARG is '[?]PATH[|PATH]...=VALUE': the first\n"
 	      "  PATH that this kernel has; with '?' it may have none. PATH begins with an\n"
@@ -51,6 +52,7 @@ static void usage(FILE *to)
 	      "    --comm NAME --ring NAME --id N --seqno N --context N --count N --irq\n"
 	      "else:\n"
 	      "  engine PCI|off      run the rings of a bound device, or let jobs hang\n"
+	      "  impatient PCI       let the driver poll a register for 100 us at most\n"
 	      "  skip SYMBOL RETURN  let a kernel function return at once\n"
 	      "  unskip SYMBOL       undo that\n"
 	      "  ioctl FILE COMMAND  an ioctl of this process, with zeroes; prints its error\n"
@@ -264,6 +266,22 @@ static void run_skip(struct fire_session *s, char **words, int count, const stru
 	fire_send(s, "skip %s %s", words[0], value);
 }
 
+static void run_wait(struct fire_session *s, const char *file)
+{
+	char waits[256];
+	int fd;
+
+	snprintf(waits, sizeof(waits), "%s.waits", file);
+	fd = open(waits, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		fire_fail(s, -errno, "cannot create '%s': %s", waits, strerror(errno));
+		return;
+	}
+	close(fd);
+	while (access(file, F_OK))
+		usleep(10000);
+}
+
 /* Steps separated by "+": hooks that share named objects, skips, and pauses. */
 static int run_steps(struct fire_session *s, char **words, int count, const struct fire_options *o)
 {
@@ -274,6 +292,8 @@ static int run_steps(struct fire_session *s, char **words, int count, const stru
 			len++;
 		if (len == 2 && !strcmp(words[0], "sleep")) {
 			usleep((useconds_t)strtoul(words[1], NULL, 0) * 1000);
+		} else if (len == 2 && !strcmp(words[0], "wait")) {
+			run_wait(s, words[1]);
 		} else if (len < count && !o->module) {
 			fire_fail(s, -EINVAL, "several hooks need --module, whose types all share");
 		} else if (len >= 3 && !strcmp(words[0], "skip")) {
@@ -282,7 +302,7 @@ static int run_steps(struct fire_session *s, char **words, int count, const stru
 			if (!run_hook(s, words[0], words + 1, len - 1, o))
 				return STATUS_ABSENT;
 		} else {
-			fire_fail(s, -EINVAL, "a step is a hook or 'sleep MS'");
+			fire_fail(s, -EINVAL, "a step is a hook, 'sleep MS' or 'wait FILE'");
 		}
 		words += len + 1;
 		count -= len + 1;
@@ -309,6 +329,8 @@ static bool run_event(struct fire_session *s, const char *verb, const char *arg,
 		fire_fault(s, o);
 	else if (!strcmp(verb, "engine") && arg && !fire_btf_open(s, "amdgpu"))
 		fire_engine(s, arg);
+	else if (!strcmp(verb, "impatient") && arg && !fire_btf_open(s, "amdgpu"))
+		fire_impatient(s, arg);
 	else
 		return s->err;
 	return true;

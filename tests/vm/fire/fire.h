@@ -134,5 +134,6 @@ void fire_btf_write(struct fire_session *s, const char *path);
 /* device.c: an amdgpu that is really bound */
 void fire_fault(struct fire_session *s, const struct fire_options *o);
 void fire_engine(struct fire_session *s, const char *pci);
+void fire_impatient(struct fire_session *s, const char *pci);
 
 #endif

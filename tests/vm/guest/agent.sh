@@ -13,13 +13,7 @@ not() { ! "$@"; }
 sock=/tmp/agent.sock
 
 # wait_for SECONDS PATTERN: until the agent's output contains it.
-wait_for() {
-	lab_end_at=$(($(cut -d. -f1 /proc/uptime) + 6 * $1))
-	while ! grep -q -e "$2" /tmp/agent.out; do
-		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_end_at ] || return 1
-		sleep 0.1
-	done
-}
+wait_for() { lab_soon "$1" grep -q -e "$2" /tmp/agent.out; }
 
 cat >/tmp/hazards.conf <<END
 [eviction_storm]
@@ -49,6 +43,12 @@ gpu=$(lab_gpu)
 fact gpu "$gpu"
 check "the engine starts" quiet fire engine "$gpu"
 
+# seen_by_scheduler FILE: three of the lockup timeouts come from it.
+seen_by_scheduler() {
+	davylamp status --json --socket $sock >"$1"
+	[ "$(grep -o '"origin":"scheduler"' "$1" | wc -l)" = 3 ]
+}
+
 # The lockup timeout of each kind of queue, before and after a job.
 say_lockups() {
 	check "lockup timeouts are reported ($1)" wait_for 30 "lockup_timeout.*video.*\"$1\""
@@ -56,8 +56,7 @@ say_lockups() {
 	for ring in gfx compute dma; do
 		check "a job on $ring ends" quiet gpu-client --ring $ring submit 1
 	done
-	sleep 2.5
-	davylamp status --json --socket $sock >/tmp/status.$1_seen
+	check "three schedulers confirm them" lab_soon 5 seen_by_scheduler /tmp/status.$1_seen
 }
 say_lockups parameter
 fact lockup_parameter "$(cat /sys/module/amdgpu/parameters/lockup_timeout)"
@@ -98,15 +97,21 @@ idle_rests() {
 	return 1
 }
 
+# Until the client $holder has its buffer; $pasid is its address space then.
+wait_hold() {
+	lab_soon 10 grep -q vram_used= /tmp/hold || return 1
+	pasid=$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)
+	[ "$pasid" ]
+}
+
 # A client with a real PASID, which the agent recognises as an engine by its name.
 cp /lab/gpu-client /tmp/llama-server
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 --seconds 300 \
 	hold 33554432 >/tmp/hold &
 holder=$!
-sleep 1.5
+check "the client holds its buffer" wait_hold
 fact holder $holder
-fact pasid "$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)"
-pasid=$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)
+fact pasid "$pasid"
 
 check "40 faults of its PASID fire" quiet fire iv --dev-name "$gpu" --pasid "$pasid" --vmid 3 \
 	--client 0x1b --src 0 --addr 0x7f1234567000 --count 40
@@ -120,7 +125,7 @@ sleep 1
 /tmp/llama-server -m /models/urgent.gguf --comm llama-server --seconds 60 hold 4096 >/dev/null &
 urgent=$!
 fact urgent $urgent
-sleep 1
+check "the agent knows the client that will end" wait_for 10 "\"event\":\"process\",.*\"pid\":$urgent,.*\"model\":\"urgent.gguf\""
 # A stopped agent reads nothing: the kernel programs count frequent events meanwhile.
 kill -STOP $agent
 check "40000 faults fire while the agent is stopped" quiet fire iv --dev-name "$gpu" --pasid 999 \
@@ -189,6 +194,7 @@ fact hanger $hanger
 wait $hanger
 fact hang "$(grep -o '(E[A-Z]*) ms=[0-9]*' /tmp/hang)"
 check "the agent reports the end of the reset" wait_for 20 '"event":"reset".*"begun":false'
+grep -q '"event":"reset".*"begun":false' /tmp/agent.out || lab_blocked
 davylamp status --json --socket $sock >/tmp/status.hang
 fact reliability_text "$(davylamp status --socket $sock | grep -m 1 '^  80 to 90 %' | tr -s ' ')"
 check "the engine starts again" quiet fire engine "$gpu"
@@ -240,9 +246,9 @@ check "the agent reports jobs of a new client" lab_soon 10 grep -q \
 	"\"event\":\"job_times\",\"pid\":$client," /tmp/again.out
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 --seconds 60 hold 4096 >/tmp/hold &
 holder=$!
-sleep 1.5
+check "a client of KFD's PASID holds its buffer" wait_hold
 fact kfd_holder $holder
-kfd_rows $agent $sock /tmp/again.out "$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)"
+kfd_rows $agent $sock /tmp/again.out "$pasid"
 kill $holder
 wait $holder
 kfd_leave

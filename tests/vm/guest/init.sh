@@ -21,6 +21,8 @@ mount -t securityfs securityfs /sys/kernel/security
 ip link set lo up
 # The kernel was quiet during boot, since each line costs time; the log is complete from here on.
 dmesg -n 7
+# On a busy host amdgpu 7.2 is loaded for minutes, with ftrace's lock (ftrace_module_enable).
+[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] || echo 1200 >/proc/sys/kernel/hung_task_timeout_secs
 stty -F /dev/ttyS1 raw -echo
 stty -F /dev/ttyS2 raw -echo
 cd /job || exit

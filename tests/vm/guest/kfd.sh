@@ -40,7 +40,7 @@ kfd_open() {
 	lab_soon 5 kfd_processes "$kfd_user "
 }
 
-# kfd_fire USER PASID: provides the node, waits until it is requested, fires all events, and keeps it.
+# kfd_fire USER PASID: provides the node, fires all events when there is a file /tmp/kfd.fires, and keeps the node.
 kfd_fire() {
 	kfd_who="?pid=$1 ?task.thread_pid.numbers[0].ns=sym:init_pid_ns
 		?task.signal.pids[1].numbers[0].ns=sym:init_pid_ns ?task.signal.pids[1].numbers[0].nr=$1"
@@ -48,7 +48,7 @@ kfd_fire() {
 	fire skip kfd_process_device_data_by_id '&@pdd' "@node:kfd_node.id|@node:kfd_dev.id=$kfd_gpu_id" \
 		'@node.smi_clients.next=&@node.smi_clients' '@node.smi_clients.prev=&@node.smi_clients' \
 		"@node.adev=drv:$gpu-amdgpu_device.ddev" '@pdd:kfd_process_device.dev=&@node' \
-		--module amdgpu + sleep 8000 + \
+		--module amdgpu + wait /tmp/kfd.fires + \
 		call kfd_smi_event_queue_eviction '0=&@node' $kfd_who trigger=2 + \
 		call kfd_smi_event_queue_restore '0=&@node' $kfd_who + \
 		call kfd_smi_event_update_gpu_reset '0=&@node' 1=0 '?reset_context.src=4' + \
@@ -63,7 +63,7 @@ kfd_fire() {
 		call kfd_smi_event_migration_end '0=&@node' $kfd_who start=0x1000 end=0x1800 from=0 \
 		to=$kfd_gpu_id trigger=1 '?error_code=-12' + \
 		call kfd_smi_event_unmap_from_gpu '0=&@node' $kfd_who address=0x1000 last=0x17ff \
-		trigger=2 + sleep 200000 >/tmp/kfd.fire 2>&1 &
+		trigger=2 + wait /tmp/kfd.ends >/tmp/kfd.fire 2>&1 &
 	kfd_fire=$!
 	set +f
 }
@@ -77,11 +77,12 @@ kfd_rows() {
 	fact kfd_user "$kfd_user"
 	kfd_fire "$kfd_user" "$4"
 	check "a node for the GPU is in the topology" kfd_put_node
-	sleep 2 # until the skip is active
+	check "the lookup of that node is skipped" lab_soon 20 test -e /tmp/kfd.fires.waits
 	kfd_change add
 	check "the agent opens the GPU's SMI descriptor" kfd_said 6 '"name":"kfd_smi","state":"live"'
 	check "the agent has one SMI descriptor and no other of KFD's" kfd_descriptors 1
 	check "the SMI descriptor does not make the agent a KFD process" lab_soon 5 kfd_processes "$kfd_user "
+	touch /tmp/kfd.fires
 	check "all fired SMI events arrive" kfd_said 20 '"event":"kfd",.*"kind":"unmapped"'
 	sleep 1
 	davylamp status --json --socket "$kfd_sock" >/tmp/status.kfd
@@ -125,7 +126,7 @@ END
 	grep -v '^#' $lab_tracing/trace
 	check "the agent has no SMI descriptor after the driver left" kfd_descriptors 0
 	check "KFD has no GPU after the driver left" lab_soon 5 kfd_last_is absent
-	kill "$kfd_fire"
+	touch /tmp/kfd.ends
 	wait "$kfd_fire"
 	fire unskip kfd_process_device_data_by_id
 	fire unskip kfd_gpu_node_num 2>/dev/null

@@ -47,10 +47,10 @@ lab_pace_ms() {
 	echo $(($(ms) - lab_began))
 }
 
-# lab_soon SECONDS COMMAND...: repeats COMMAND until it succeeds; false after six times SECONDS, since another
-# guest and other work may use most of the host.
+# lab_soon SECONDS COMMAND...: repeats COMMAND until it succeeds; false after twenty times SECONDS, since other
+# guests and other work may use most of the host.
 lab_soon() {
-	lab_until=$(($(cut -d. -f1 /proc/uptime) + 6 * $1))
+	lab_until=$(($(cut -d. -f1 /proc/uptime) + 20 * $1))
 	shift
 	while ! "$@"; do
 		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_until ] || return 1
@@ -64,6 +64,15 @@ lab_rings_idle() {
 	lab_fences=$(cat /sys/kernel/debug/dri/*/amdgpu_fence_info)
 	sleep 0.5
 	[ "$lab_fences" = "$(cat /sys/kernel/debug/dri/*/amdgpu_fence_info)" ]
+}
+
+# What the tasks wait for that cannot be interrupted.
+lab_blocked() {
+	for lab_task in /proc/[0-9]*; do
+		grep -q '^State:.D' "$lab_task/status" || continue
+		echo "note: $(cat "$lab_task/comm") is blocked"
+		sed 's/^/note: /' "$lab_task/stack"
+	done
 }
 
 lab_log_has() { dmesg | grep -q -e "$1"; }
@@ -101,7 +110,7 @@ lab_skip_hardware() {
 lab_bind() {
 	lab_skip_hardware || return 1
 	echo "1b36 0100 ffffffff ffffffff 0 0 0" >$lab_driver/new_id
-	[ -e "$lab_driver/$(lab_gpu)" ] && [ -e /dev/dri/renderD128 ]
+	[ -e "$lab_driver/$(lab_gpu)" ] && [ -e /dev/dri/renderD128 ] && fire impatient "$(lab_gpu)"
 }
 
 # A pending job would block the driver for ever: the engine ends it first.
