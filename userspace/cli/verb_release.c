@@ -15,6 +15,8 @@
 #include "cli/release_units.h"
 #include "cli/verbs.h"
 
+#define DETACH_MS 120000 /* for each program the kernel waits for its readers (RCU tasks) */
+
 static const char usage[] =
 	"usage: davylamp release --module NAME [--socket PATH]\n"
 	"       davylamp release --all [--socket PATH] [--state DIR]\n"
@@ -92,8 +94,9 @@ static int release_module(const char *socket_path, const char *module)
 	json_t *answer = NULL;
 	int count, err;
 
-	err = davy_client_ask(socket_path,
-			      json_pack("{s:s, s:s}", "op", "release", "module", module), &answer);
+	err = davy_client_ask_for(socket_path,
+				  json_pack("{s:s, s:s}", "op", "release", "module", module),
+				  DETACH_MS, &answer);
 	if (err)
 		return err;
 	count = (int)davy_message_number(answer, "sensors", 0);
