@@ -78,7 +78,7 @@ done | sort -u | while read -r file; do
 	*.xz) xz -dc "$file" >"${to%.xz}" ;;
 	*) cp "$file" "$to" ;;
 	esac
-	slim "$to"
+	slim "${to%.xz}"
 done
 rm -f "$tree/depends"
 for module in "${strip[@]}"; do
