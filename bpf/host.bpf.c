@@ -23,6 +23,25 @@ struct {
 	__type(value, __u8);
 } oom_scope SEC(".maps");
 
+/*
+ * kernel.ftrace_enabled is written, under ftrace's lock (ftrace_enable_sysctl, 6.1 to 7.2): an agent
+ * that reads it now sees the new value.
+ */
+SEC("?fentry/proc_dointvec")
+int BPF_PROG(ftrace_switched, const struct ctl_table *table, int write)
+{
+	struct davy_wire_head *head;
+	char name[16] = "";
+
+	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(table, procname));
+	if (!write || bpf_strncmp(name, sizeof(name), "ftrace_enabled"))
+		return 0;
+	head = davy_reserve(DAVY_WIRE_FTRACE, sizeof(*head));
+	if (head)
+		bpf_ringbuf_submit(head, 0);
+	return 0;
+}
+
 SEC("?fentry/oom_kill_process")
 int BPF_PROG(oom_begins, struct oom_control *oc)
 {

@@ -154,6 +154,10 @@ struct oom_control {
 	struct mem_cgroup *memcg;
 };
 
+struct ctl_table {
+	const char *procname;
+};
+
 struct filename {
 	const char *name;
 };

@@ -52,6 +52,7 @@ enum davy_wire_kind {
 	DAVY_WIRE_FACT = 12,
 	DAVY_WIRE_JOB = 13, /* the first job after davy_settings.tell_job; a head alone */
 	DAVY_WIRE_VRAM = 14,
+	DAVY_WIRE_FTRACE = 15, /* kernel.ftrace_enabled is written; a head alone */
 };
 
 /*

@@ -37,6 +37,27 @@ load_drivers() {
 	sleep 0.5
 }
 
+# The last report of the sensor $1 contains $2.
+last_has() { grep "\"name\":\"$1\"" "$out" | tail -n 1 | grep -q -e "$2"; }
+
+# Who asks for kernel.ftrace_enabled waits for ftrace's lock, which the kernel holds for seconds while it
+# loads a large module.
+switch_functions() {
+	echo 'p:lab/asked proc_dointvec what=+0(+0($arg1)):string' >$lab_tracing/dynamic_events
+	lab_trace on lab
+	cat /proc/sys/kernel/ftrace_enabled >/dev/null
+	sleep 8
+	lab_trace off
+	check "the trace has what asks for ftrace_enabled" lab_trace_has ' cat-.*what="ftrace_enabled"'
+	check "an agent does not ask for it while nothing changes" lab_trace_count ' davylamp-.*what="ftrace_enabled"' 0
+	echo >$lab_tracing/dynamic_events
+	echo 0 >/proc/sys/kernel/ftrace_enabled
+	check "functions that are switched off are reported" lab_soon 10 last_has ttm '"state":"refused".*ftrace_enabled'
+	echo 1 >/proc/sys/kernel/ftrace_enabled
+	check "they are used when they are on again, and the gap is reported" lab_soon 10 last_has ttm \
+		'"state":"live".*"gap_ns":[1-9]'
+}
+
 # run_case COMMAND...: the agent under that command.
 run_case() {
 	out=/tmp/$name.out sock=/tmp/$name.sock state=/tmp/$name.state
@@ -49,6 +70,7 @@ run_case() {
 	fact "${name}_ready_ms" $(($(ms) - began))
 	end_badly
 	load_drivers
+	$during
 	fact "${name}_pace_ms" "$(lab_pace_ms)"
 	began=$(ms)
 	davylamp status --json --socket "$sock" >"/tmp/$name.status" 2>&1
@@ -75,7 +97,7 @@ nobody() { exec /bin/setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 
 # deny NAME: takes away what the case is named after.
 deny() {
-	how=plain scheduler='modprobe gpu_sched'
+	how=plain scheduler='modprobe gpu_sched' during=:
 	case $1 in
 	no_bpf)
 		echo 2 >/proc/sys/kernel/unprivileged_bpf_disabled
@@ -85,6 +107,7 @@ deny() {
 	nobody) how=nobody ;;
 	no_tracefs) umount /sys/kernel/debug/tracing /sys/kernel/tracing /sys/kernel/debug 2>/dev/null ;;
 	no_ftrace) echo 0 >/proc/sys/kernel/ftrace_enabled ;;
+	switched) during=switch_functions ;;
 	no_btf) mount -t tmpfs tmpfs /sys/kernel/btf ;;
 	module_no_btf) scheduler="insmod /lab/gpu-sched.ko" ;;
 	esac

@@ -18,9 +18,10 @@
 #include "lib/log.h"
 #include "lib/resident.h"
 
-#define RETRY_NS    (200 * DAVY_NS_PER_MS)
-#define RETRY_COUNT 50
-#define JOB_NS	    (5 * DAVY_NS_PER_S) /* a reported job keeps the agent awake */
+#define RETRY_NS     (200 * DAVY_NS_PER_MS)
+#define RETRY_COUNT  50
+#define JOB_NS	     (5 * DAVY_NS_PER_S) /* a reported job keeps the agent awake */
+#define FUNCTIONS_NS (600 * DAVY_NS_PER_S)
 
 uint64_t davy_boot_ns(void)
 {
@@ -244,11 +245,20 @@ void davy_bpf_read(struct davy_bpf *b)
 		davy_ring_read(&b->events, davy_bpf_record, b);
 }
 
-/* kernel.ftrace_enabled=0 blinds every program on a function, without a word. */
+/*
+ * kernel.ftrace_enabled=0 blinds every program on a function, without a word. It is seldom read:
+ * the read waits for ftrace's lock, which is held while a module's functions are made known, for
+ * seconds with amdgpu (ftrace_module_enable, 6.1 to 7.2). Not never: ftrace_kill() is no write.
+ */
 static void look_at_ftrace(struct davy_bpf *b, uint64_t now_ns)
 {
-	bool off = davy_functions_off();
+	bool told = davy_bpf_object_has_live(&b->objects[DAVY_OBJ_HOST], "ftrace_switched"), off;
 
+	if (told && !b->functions_due && now_ns - b->functions_read_ns < FUNCTIONS_NS)
+		return;
+	b->functions_read_ns = now_ns;
+	b->functions_due = false;
+	off = davy_functions_off();
 	if (off == b->functions_off)
 		return;
 	b->functions_off = off;
@@ -259,9 +269,14 @@ static void look_at_ftrace(struct davy_bpf *b, uint64_t now_ns)
 			continue;
 		if (o->loaded && !o->lost_ns)
 			o->lost_ns = now_ns; /* until it is live again: the gap is reported */
-		davy_bpf_set_settings(b, o);
-		davy_bpf_object_unload(o);
-		bpf_load(b, o, now_ns);
+		if (off && o->loaded) {
+			davy_bpf_object_blind(o);
+			bpf_tell(b, o, now_ns, 0);
+		} else if (!off) {
+			davy_bpf_object_unload(o);
+			bpf_load(b, o, now_ns);
+		}
+		davy_bpf_set_settings(b, NULL);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include "sensors/bpf/bpf.h"
 #include "sensors/bpf/bpf_refusal.h"
 
+#define FUNCTIONS_OFF "kernel.ftrace_enabled is 0: no function can be watched"
+
 /*
  * What BTF alone does not tell: a function may exist and have no caller, or be called by another
  * one that is watched too. Programs by the begin of their name.
@@ -101,8 +103,7 @@ static void prove(const struct davy_bpf_object *o, struct davy_program *p, const
 		return;
 	}
 	if (is_function(p->hook) && davy_functions_off()) {
-		set_state(p, DAVY_PROGRAM_REFUSED,
-			  "kernel.ftrace_enabled is 0: no function can be watched");
+		set_state(p, DAVY_PROGRAM_REFUSED, FUNCTIONS_OFF);
 		return;
 	}
 	reason = is_lsm(p->hook) ? davy_lsm_refusal() : NULL;
@@ -362,20 +363,13 @@ static bool has_on_demand(const struct davy_bpf_object *o)
 	return false;
 }
 
-/* Links keep programs and maps alive: without on-demand programs libbpf's object can go. */
-static void bpf_object_is_loaded(struct davy_bpf_object *o)
+static void sum_up(struct davy_bpf_object *o)
 {
 	const char *refused = refusal_of(o);
 
-	o->loaded = true;
-	if (!has_on_demand(o) && !o->keeps) {
-		bpf_object__close(o->object);
-		o->object = NULL;
-	}
-
 	o->state.count = count_wanted(o);
-	o->state.state = DAVY_SENSOR_LIVE;
-	if (refused[0] && o->keeps) /* the boot parameter needs the room */
+	o->state.state = o->state.count ? DAVY_SENSOR_LIVE : DAVY_SENSOR_REFUSED;
+	if (refused[0] && (o->keeps || !o->state.count)) /* the boot parameter needs the room */
 		davy_copy_name(o->state.reason, sizeof(o->state.reason), refused);
 	else if (refused[0])
 		snprintf(o->state.reason, sizeof(o->state.reason),
@@ -383,6 +377,25 @@ static void bpf_object_is_loaded(struct davy_bpf_object *o)
 			 count_all(o), refused);
 	else
 		o->state.reason[0] = 0;
+}
+
+/* Links keep programs and maps alive: without on-demand programs libbpf's object can go. */
+static void bpf_object_is_loaded(struct davy_bpf_object *o)
+{
+	o->loaded = true;
+	if (!has_on_demand(o) && !o->keeps) {
+		bpf_object__close(o->object);
+		o->object = NULL;
+	}
+	sum_up(o);
+}
+
+void davy_bpf_object_blind(struct davy_bpf_object *o)
+{
+	for (size_t i = 0; i < o->program_count; i++)
+		if (o->program[i].state == DAVY_PROGRAM_LIVE && is_function(o->program[i].hook))
+			set_state(&o->program[i], DAVY_PROGRAM_REFUSED, FUNCTIONS_OFF);
+	sum_up(o);
 }
 
 int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *shared,

@@ -87,6 +87,11 @@ int davy_bpf_object_list(struct davy_bpf_object *o);
 int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *shared,
 			 struct btf *kernel, bool last);
 void davy_bpf_object_unload(struct davy_bpf_object *o);
+/*
+ * kernel.ftrace_enabled is 0: its functions are not called. They stay attached: to detach them then
+ * makes the kernel warn, and switch ftrace off for good (ftrace_shutdown, 6.1 and 6.12).
+ */
+void davy_bpf_object_blind(struct davy_bpf_object *o);
 /* Unloaded, and why. "reason" is kept, not copied, for its programs. */
 void davy_bpf_object_off(struct davy_bpf_object *o, enum davy_sensor_state state,
 			 const char *reason);

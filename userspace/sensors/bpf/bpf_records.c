@@ -152,6 +152,9 @@ static void bpf_records_dispatch(struct davy_bpf *b, const struct davy_wire_head
 	case DAVY_WIRE_VRAM:
 		davy_bpf_vram_record(b, w);
 		break;
+	case DAVY_WIRE_FTRACE:
+		b->functions_due = true;
+		break;
 	case DAVY_WIRE_JOB:
 		b->job_reported_ns = head->boot_ns;
 		b->tells_jobs = false;
@@ -176,6 +179,7 @@ static size_t size_of_kind(uint16_t kind)
 		[DAVY_WIRE_FACT] = sizeof(struct davy_wire_fact),
 		[DAVY_WIRE_VRAM] = sizeof(struct davy_wire_vram),
 		[DAVY_WIRE_JOB] = sizeof(struct davy_wire_head),
+		[DAVY_WIRE_FTRACE] = sizeof(struct davy_wire_head),
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;

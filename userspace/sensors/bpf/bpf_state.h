@@ -74,8 +74,10 @@ struct davy_bpf {
 	struct davy_clock clock0;	    /* the first of the two readings that measure it */
 	uint64_t read_ns;		    /* when the rings were last read before the maps */
 	uint64_t ring_timeouts_reported_ns; /* when the timeouts of all rings were last reported */
-	uint64_t looked_ns;		    /* when modules and ftrace were last looked at */
-	bool functions_off;		    /* kernel.ftrace_enabled is 0 */
+	uint64_t looked_ns;		    /* when modules were last looked at */
+	uint64_t functions_read_ns;	    /* when kernel.ftrace_enabled was last read */
+	bool functions_due;		    /* it was written since */
+	bool functions_off;		    /* it is 0 */
 	bool vram_wanted;		    /* the account of VRAM is loaded */
 	uint32_t vram_generation;	    /* of its limits */
 	uint64_t vram_left_out;		    /* calls that the account had missed at the last walk */
