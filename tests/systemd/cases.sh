@@ -267,13 +267,16 @@ case_release() {
 	check "the release removes the empty drop-in folder" not inside test -e /etc/systemd/system/llama.service.d
 }
 
+# A daemon that has just been restarted refuses the first ones.
+generates() { post "$1/api/generate" '{"model":"tiny","prompt":"x","stream":false}' >/dev/null; }
+
 ollama_case() { # UNIT PORT ERA
 	local unit=$1 port=$2 id first
 	inside mkdir -p "/run/models${unit#ollama}"
 	inside sh -c "echo '{\"parameters\":{\"num_batch\":512}}' >/run/models${unit#ollama}/tiny:latest.json"
 	inside systemctl start "$unit"
 	until_true 10 healthy "$port/api/version"
-	post "$port/api/generate" '{"model":"tiny","prompt":"x","stream":false}' >/dev/null
+	until_true 10 generates "$port"
 	check "Ollama $3: the unit can be adopted" adopt "$unit.service"
 	check "Ollama $3: the agent recognises the engine" until_true 10 adopted "$unit" '.engine == "ollama"'
 	id=$(workload "$unit")
@@ -282,14 +285,14 @@ ollama_case() { # UNIT PORT ERA
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"parallel\":1,\"context\":1024}"
 	check "Ollama $3: the old runner ends with its daemon" not inside kill -0 "$first"
 	check "Ollama $3: the daemon has the reduced context" told "$unit" OLLAMA_CONTEXT_LENGTH=1024
-	post "$port/api/generate" '{"model":"tiny","prompt":"x","stream":false}' >/dev/null
-	check "Ollama $3: the runner has the reduced context on its command line" grep -qE -- '(-c|--ctx-size) 1024' <<<"$(runner_args "$unit")"
+	until_true 10 generates "$port"
+	check "Ollama $3: the runner has the reduced context on its command line" until_true 10 runner_has "$unit" '(-c|--ctx-size) 1024'
 	first=$(runner "$unit")
 	check "Ollama $3: a shrink of the batch changes the model's parameters" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":128}"
 	check "Ollama $3: the runner with the larger batch ends" not inside kill -0 "$first"
-	post "$port/api/generate" '{"model":"tiny","prompt":"x","stream":false}' >/dev/null
-	check "Ollama $3: the next runner has the reduced batch" grep -qE -- '(-ub|--batch-size) 128' <<<"$(runner_args "$unit")"
+	until_true 10 generates "$port"
+	check "Ollama $3: the next runner has the reduced batch" until_true 10 runner_has "$unit" '(-ub|--batch-size) 128'
 	first=$(runner "$unit")
 	check "Ollama $3: unload succeeds" order "{\"op\":\"order\",\"rung\":\"unload\",\"workload\":$id}"
 	check "Ollama $3: unload ends the runner" not inside kill -0 "$first"
