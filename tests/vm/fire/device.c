@@ -73,9 +73,8 @@ void fire_fault(struct fire_session *s, const struct fire_options *o)
 }
 
 /*
- * The driver polls a register up to usec_timeout times (100,000), most of all in the reset of
- * Southern Islands (si_set_clk_bypass_mode and si_spll_powerdown, si.c, 6.12), which takes a minute
- * on a busy host: the lab's registers never change.
+ * The driver polls a register up to usec_timeout times (100,000), and the lab's registers never
+ * change: before "PCI CONFIG reset" in the log, a reset took a minute on a busy host (7.2).
  */
 void fire_impatient(struct fire_session *s, const char *pci)
 {

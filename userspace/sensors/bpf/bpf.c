@@ -20,8 +20,8 @@
 
 #define RETRY_NS     (200 * DAVY_NS_PER_MS)
 #define RETRY_COUNT  50
-#define JOB_NS	     (5 * DAVY_NS_PER_S) /* a reported job keeps the agent awake */
-#define FUNCTIONS_NS (600 * DAVY_NS_PER_S)
+#define JOB_NS	     (5 * DAVY_NS_PER_S)   /* a reported job keeps the agent awake */
+#define FUNCTIONS_NS (600 * DAVY_NS_PER_S) /* between looks at an unchanged ftrace_enabled */
 
 uint64_t davy_boot_ns(void)
 {

@@ -369,7 +369,8 @@ static void sum_up(struct davy_bpf_object *o)
 
 	o->state.count = count_wanted(o);
 	o->state.state = o->state.count ? DAVY_SENSOR_LIVE : DAVY_SENSOR_REFUSED;
-	if (refused[0] && (o->keeps || !o->state.count)) /* the boot parameter needs the room */
+	/* alone where nothing is attached, or where a boot parameter needs the room */
+	if (refused[0] && (o->keeps || !o->state.count))
 		davy_copy_name(o->state.reason, sizeof(o->state.reason), refused);
 	else if (refused[0])
 		snprintf(o->state.reason, sizeof(o->state.reason),

@@ -88,8 +88,9 @@ int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *sha
 			 struct btf *kernel, bool last);
 void davy_bpf_object_unload(struct davy_bpf_object *o);
 /*
- * kernel.ftrace_enabled is 0: its functions are not called. They stay attached: to detach them then
- * makes the kernel warn, and switch ftrace off for good (ftrace_shutdown, 6.1 and 6.12).
+ * kernel.ftrace_enabled is 0: its functions are not called. They stay attached: detaching them
+ * while the setting changes makes 6.1 and 6.12 warn, and no longer attach them
+ * (docs/kernel-notes.md).
  */
 void davy_bpf_object_blind(struct davy_bpf_object *o);
 /* Unloaded, and why. "reason" is kept, not copied, for its programs. */
